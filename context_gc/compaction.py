@@ -1,0 +1,177 @@
+"""Compaction: the result of one compaction, a read-only mapping whose values are worked out when asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cached_property
+from types import MappingProxyType
+from typing import Any
+
+from .canonical import own
+from .decision import Decision
+from .engine import Engine
+from .events import Event
+from .graph import StateGraph
+from .ledger import Ledger
+from .meter import Meter
+from .prompt import Prompt
+from .tokens import COUNTERS
+from .warnings import warnings
+
+
+class Live:
+    """An engine with its ledger and prompt, moving on together."""
+
+    def __init__(self, engine: Engine) -> None:
+        self.engine = engine
+        self.ledger = Ledger(engine, engine.verdicts)
+        self.prompt = _prompt(engine, self.ledger)
+        self._read = 0
+        engine.graph.decisions = self.ledger
+
+    def advance(self) -> None:
+        """Bring verdicts and prompt up to date with the graph."""
+        self.engine.advance()
+        changed = {seq for seq, _ in self.engine.log[self._read :]}
+        self._read = len(self.engine.log)
+        self.prompt.update(self.engine.taken, changed, self.engine.verdicts)
+
+
+class Compaction(Mapping[str, Any]):
+    """What one compaction gave. It stays as it was: later events do not change it.
+
+    Keys: `prompt` (str), `tokens_before`, `tokens_after` (int), `receipts` (ids of receipts in trace order),
+    `pruned_ids`, `protected_ids`, `compact_events` (copies of the surviving events), `decisions` (as dicts,
+    also those about events that are kept), `stubs` (each with its text and the events it stands for),
+    `warnings` (str), `graph` (StateGraph). All but `graph` are JSON values.
+    """
+
+    def __init__(self, live: Live, private: bool) -> None:
+        self._live = live
+        self._private = private  # nobody else holds the graph
+        self._size, self._version = live.engine.taken, len(live.engine.log)
+        self._ended = dict(live.engine.ended)
+        self._values: dict[str, Any] = {}
+
+    def __getitem__(self, key: str) -> Any:
+        if key not in self._values:
+            self._values[key] = _VALUES[key](self)
+        return self._values[key]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(_VALUES)
+
+    def __len__(self) -> int:
+        return len(_VALUES)
+
+    def __repr__(self) -> str:
+        return f"<Compaction of {self._size} events: {len(self['pruned_ids'])} pruned>"
+
+    def event(self, event_id: str) -> Event:
+        """A copy of an event. Raises KeyError for an id that is not part of this compaction."""
+        self._seq(event_id)
+        return self._live.engine.graph.event(event_id)
+
+    def decision(self, event_id: str) -> Decision | None:
+        """What was found about an event, also when it is kept; None when nothing was."""
+        return self._ledger.get(event_id)
+
+    def protected(self, event_id: str) -> str | None:
+        """What protects an event, such as "importance=critical"; None when nothing does."""
+        return self._live.engine.protected(self._seq(event_id), self._ended)
+
+    def impact(self, event_id: str) -> int:
+        """Tokens that the event's fate adds to the full history, its share of the stub included."""
+        return self.prompt_object.impact(self._seq(event_id))
+
+    def tokens(self, event_id: str) -> int:
+        """Tokens of the event in the full history."""
+        seq = self._seq(event_id)
+        return self.prompt_object.tokens(seq) - self.prompt_object.impact(seq)
+
+    def _seq(self, event_id: str) -> int:
+        seq = self._live.engine.graph.seq(event_id)
+        if seq is None or seq >= self._size:
+            raise KeyError(event_id)
+        return seq
+
+    @property
+    def events(self) -> Sequence[Event]:
+        """The events of this compaction in trace order: read them, never change them."""
+        events = self._live.engine.graph.events
+        return events if len(events) == self._size else events[: self._size]
+
+    @property
+    def prompt_object(self) -> Prompt:
+        """The prompt by slots."""
+        return self._state[1]
+
+    @property
+    def _ledger(self) -> Ledger:
+        return self._state[0]
+
+    @property
+    def _state(self) -> tuple[Ledger, Prompt]:
+        engine = self._live.engine
+        if (engine.taken, len(engine.log)) == (self._size, self._version):
+            return self._live.ledger, self._live.prompt
+        return self._past
+
+    @cached_property
+    def _past(self) -> tuple[Ledger, Prompt]:
+        """What it was, worked out anew: its client has moved on since."""
+        engine = self._live.engine
+        verdicts = engine.at(self._version)
+        ledger = Ledger(engine, verdicts)
+        prompt = _prompt(engine, ledger)
+        prompt.update(self._size, (), verdicts)
+        return ledger, prompt
+
+    def _cut(self) -> list[Decision]:
+        return [each for each in map(self._ledger.__getitem__, self._ledger) if each.kept is None]
+
+    def _survivors(self) -> list[Event]:
+        cut = set(self["pruned_ids"])
+        return [own(event) for event in self.events if event["id"] not in cut]
+
+    def _protected_ids(self) -> list[str]:
+        engine = self._live.engine
+        return [event["id"] for seq, event in enumerate(self.events) if engine.protected(seq, self._ended)]
+
+    def _stubs(self) -> list[dict[str, Any]]:
+        prompt, events, ledger = self.prompt_object, self.events, self._ledger
+        told = []
+        for start, end in prompt.runs:
+            if start not in prompt.shown:
+                ids = [events[seq]["id"] for seq in range(start, end + 1)]
+                receipts = list(dict.fromkeys(ledger[name].receipt_id for name in ids))
+                told.append({"text": prompt.slot(start) or "", "receipts": receipts, "event_ids": ids})
+        return told
+
+    def _graph(self) -> StateGraph:
+        if self._private:
+            return self._live.engine.graph
+        graph = StateGraph()
+        graph.extend(self.events)
+        graph.decisions = MappingProxyType(dict(self._ledger))
+        return graph
+
+
+def _prompt(engine: Engine, ledger: Ledger) -> Prompt:
+    events, policy = engine.graph.events, engine.policy
+    return Prompt(events, ledger, policy.stubs, Meter(events, COUNTERS[policy.counter]))
+
+
+_VALUES: Mapping[str, Callable[[Compaction], Any]] = {
+    "prompt": lambda self: self.prompt_object.text,
+    "tokens_before": lambda self: self.prompt_object.tokens_before,
+    "tokens_after": lambda self: self.prompt_object.tokens_after,
+    "receipts": lambda self: list(dict.fromkeys(each.receipt_id for each in self._cut())),
+    "pruned_ids": lambda self: [each.event_id for each in self._cut()],
+    "protected_ids": Compaction._protected_ids,
+    "compact_events": Compaction._survivors,
+    "decisions": lambda self: [self._ledger[name].to_dict() for name in self._ledger],
+    "stubs": Compaction._stubs,
+    "warnings": lambda self: warnings(self.events),
+    "graph": Compaction._graph,
+}

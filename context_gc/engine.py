@@ -1,0 +1,236 @@
+"""The engine: runs the stages over what changed and keeps one verdict an event.
+
+Findings are what the stages say; a verdict is what follows from them for a whole unit once protection
+is asked. Batch and incremental are the same code: `advance` takes in what is new in the graph, judges
+the groups that changed and settles the units that were touched. Everything is by place in the trace.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from .graph import StateGraph
+from .groups import Groups
+from .policy import Policy
+from .protection import protection, retention
+from .stages import STAGES, GroupStage, SweepStage, View
+
+PART_KEPT = "part of its branch is kept"
+NEEDED = "another event was pruned because this one is here"
+
+
+class Verdict(NamedTuple):
+    """What was found about an event. It is cut unless `kept` says what keeps it."""
+
+    stage: int  #: index into `Engine.stages`
+    witness: int  #: place of the event that makes it safe; its own place where there is none
+    kept: str | None
+
+
+class Engine:
+    """The state of one compaction over a graph that only grows."""
+
+    def __init__(self, graph: StateGraph, policy: Policy) -> None:
+        self.graph = graph
+        self.policy = policy
+        self.view = View(graph, policy)
+        self.stages = [stage for stage in STAGES if stage.name in policy.stages]
+        self.taken = 0  #: events taken in so far
+        self.verdicts: dict[int, Verdict] = {}
+        self.log: list[tuple[int, Verdict | None]] = []  #: every change of a verdict, in order
+        self.ended: dict[str, int] = {}  #: scope -> place up to which it has ended
+        self._found: list[dict[int, int]] = [{} for _ in self.stages]
+        self._needed: list[dict[int, int]] = [{} for _ in self.stages]  # witness -> how many rest on it
+        self._groups = [Groups() for _ in self.stages]
+        self._touched: set[int] = set()
+        self._named: dict[str, list[int]] = {}  # ids that an abandon names and that have not come yet
+        self._swept_by: dict[int, list[int]] = {}
+        self._kept_in: dict[int, int] = {}  # abandon -> how many events of its branch are kept
+        self._sweep: tuple[int, SweepStage] | None = None
+        self._keys: dict[str, list[tuple[int, GroupStage]]] = {}
+        for at, stage in enumerate(self.stages):
+            if isinstance(stage, SweepStage):
+                self._sweep = at, stage
+            else:
+                for kind in stage.types(self.view):
+                    self._keys.setdefault(kind, []).append((at, stage))
+
+    def advance(self) -> None:
+        """Take in the events that were added to the graph, and bring every verdict up to date."""
+        self._take_new()
+        for at, stage in enumerate(self.stages):
+            if isinstance(stage, GroupStage):
+                self._judge(at, stage)
+        self._settle_touched()
+
+    def end(self, scope: str) -> None:
+        """End `task_end` or `session_end` for all events so far; what it retained is judged like the rest."""
+        self.ended[scope] = len(self.graph)
+        for found in self._found:
+            self._touched.update(map(self.view.units.lead, found))
+
+    def at(self, version: int) -> Mapping[int, Verdict]:
+        """The verdicts as they were after the first `version` entries of the log."""
+        if version == len(self.log):
+            return self.verdicts
+        past: dict[int, Verdict] = {}
+        for seq, verdict in self.log[:version]:
+            if verdict is None:
+                past.pop(seq, None)
+            else:
+                past[seq] = verdict
+        return past
+
+    def protected(self, seq: int, ended: Mapping[str, int] | None = None) -> str | None:
+        """What protects an event, or one that it is a unit with; scopes as they have `ended` (default: now)."""
+        units, events = self.view.units, self.graph.events
+        for place in units.members(units.lead(seq)):
+            event = events[place]
+            reason = protection(event, self.policy) or retention(event, place, self.ended if ended is None else ended)
+            if reason is not None:
+                return reason if place == seq else f"{reason} of {event['id']}"
+        return None
+
+    # taking in
+
+    def _take_new(self) -> None:
+        view, events, keys = self.view, self.graph.events, self._keys
+        for seq in range(self.taken, len(events)):
+            event = events[seq]
+            kind = event["type"]
+            for at, stage in keys.get(kind, ()):
+                key = stage.key(seq, view)
+                if key is not None:
+                    self._groups[at].gain(seq, key)
+            if kind == "tool_call":
+                view.units.add_call(seq, event)
+                self._joined(seq)
+            elif kind == "tool_result":
+                call = view.units.add_result(seq, event)
+                if call is not None:
+                    self._joined(call)
+            if self._sweep is not None:
+                if kind == "abandon":
+                    self._sweep_from(seq, *self._sweep)
+                if self._named:
+                    for abandon in self._named.pop(event["id"], ()):
+                        self._swept(seq, abandon, self._sweep[0])
+        self.taken = len(events)
+
+    def _joined(self, call: int) -> None:
+        members = self.view.units.members(call)
+        if len(members) == 1:
+            return
+        known = any(seq in found for found in self._found for seq in members)
+        for seq in members if known else (call,):
+            for groups in self._groups:
+                groups.touch(seq, lost=known)
+        if known:
+            self._touched.add(call)
+
+    def _sweep_from(self, seq: int, at: int, stage: SweepStage) -> None:
+        for place in dict.fromkeys(stage.sweep(seq, self.view)):
+            if place != seq:
+                self._swept(place, seq, at)
+        for name in dict.fromkeys(self.graph.events[seq]["ref_to"]):
+            if name not in self.graph:
+                self._named.setdefault(name, []).append(seq)
+
+    def _swept(self, seq: int, abandon: int, at: int) -> None:
+        self._swept_by.setdefault(seq, []).append(abandon)
+        if _counts(self.verdicts.get(seq)):
+            self._kept_in[abandon] = self._kept_in.get(abandon, 0) + 1
+        for place in (seq, abandon):
+            if place not in self._found[at]:
+                self._find(at, place, abandon)
+
+    # judging
+
+    def _judge(self, at: int, stage: GroupStage) -> None:
+        found, view = self._found[at], self.view
+        earlier = self._found[:at]
+        members, lead = view.units.members, view.units.lead
+
+        def settled(seq: int) -> bool:
+            return any(place in past for past in earlier if past for place in members(lead(seq)))
+
+        for seq, witness in self._groups[at].rejudge(lambda group, fresh: stage.judge(group, fresh, view), settled):
+            if witness is None:
+                if seq in found:
+                    self._drop(at, seq)
+            elif found.get(seq) != witness:
+                if seq in found:
+                    self._drop(at, seq)
+                self._find(at, seq, witness)
+
+    def _find(self, at: int, seq: int, witness: int) -> None:
+        self._found[at][seq] = witness
+        self._change(at, seq, witness, +1)
+
+    def _drop(self, at: int, seq: int) -> None:
+        self._change(at, seq, self._found[at].pop(seq), -1)
+
+    def _change(self, at: int, seq: int, witness: int, by: int) -> None:
+        lead = self.view.units.lead(seq)
+        self._touched.add(lead)
+        for later in self._groups[at + 1 :]:
+            for place in self.view.units.members(lead):
+                later.touch(place, lost=True)
+        if witness != seq:
+            needed = self._needed[at]
+            needed[witness] = needed.get(witness, 0) + by
+            if any(witness in found for found in self._found[at + 1 :]):
+                self._touched.add(self.view.units.lead(witness))
+
+    # settling
+
+    def _settle_touched(self) -> None:
+        touched, self._touched = self._touched, set()
+        for lead in sorted({self.view.units.lead(seq) for seq in touched}):
+            self._settle(lead)
+        for abandon in sorted(self._touched):  # those whose branch gained or lost an event that is kept
+            self._settle(abandon)
+        self._touched = set()
+
+    def _settle(self, lead: int) -> None:
+        members = self.view.units.members(lead)
+        for at, found in enumerate(self._found):
+            hits = [seq for seq in members if seq in found]
+            if hits:
+                break
+        else:
+            hits, found = [], {}
+        for seq in members:
+            kept = self._keeps(seq, members, at) if hits else None
+            if hits and (kept is None or seq in found):
+                self._record(seq, Verdict(at, found.get(seq, found[hits[0]]), kept))
+            else:
+                self._record(seq, None)
+
+    def _keeps(self, seq: int, members: Sequence[int], at: int) -> str | None:
+        reason = self.protected(seq)
+        if reason is None and self._kept_in.get(seq) and seq in self._found[at]:
+            reason = PART_KEPT
+        if reason is None and any(self._needed[past].get(place) for past in range(at) for place in members):
+            reason = NEEDED
+        return reason
+
+    def _record(self, seq: int, verdict: Verdict | None) -> None:
+        before = self.verdicts.get(seq)
+        if before == verdict:
+            return
+        if verdict is None:
+            del self.verdicts[seq]
+        else:
+            self.verdicts[seq] = verdict
+        self.log.append((seq, verdict))
+        for abandon in self._swept_by.get(seq, ()):
+            change = _counts(verdict) - _counts(before)
+            if change:
+                self._kept_in[abandon] = self._kept_in.get(abandon, 0) + change
+                self._touched.add(abandon)
+
+
+def _counts(verdict: Verdict | None) -> int:
+    return int(verdict is not None and verdict.stage == 0 and verdict.kept not in (None, PART_KEPT))

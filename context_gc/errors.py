@@ -1,0 +1,71 @@
+"""Every error of context-gc. Each is also the built-in error that a caller would expect.
+
+    ContextGCError
+    ├── InvalidEvent (ValueError)        an event breaks the schema
+    │   ├── DuplicateEvent               its id is already in the trace
+    │   └── UnknownParent                its parent_id names nothing that came before it
+    ├── InvalidPolicy (ValueError)       a policy field is unknown, of a wrong type or out of range
+    ├── UnknownReceipt (KeyError)        no receipt has this id
+    │   └── NotPruned                    the id is a live event: there is nothing to recover
+    └── TraceError (ValueError)          a trace cannot be read
+        ├── UnknownFormat                no importer recognises it
+        └── AmbiguousFormat              more than one importer claims it
+
+A message reads `where: what is wrong (what to do)`; the parts are attributes.
+"""
+
+from __future__ import annotations
+
+
+class ContextGCError(Exception):
+    """Raised when context-gc refuses an input. `where`, `what` and `todo` are the parts of its text."""
+
+    def __init__(self, where: str, what: str, todo: str = "") -> None:
+        self.where, self.what, self.todo = where, what, todo
+        super().__init__(where, what, todo)
+
+    def __str__(self) -> str:
+        text = f"{self.where}: {self.what}" + (f" ({self.todo})" if self.todo else "")
+        return text.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+class InvalidEvent(ContextGCError, ValueError):
+    """Raised when an event breaks the schema. Names the `event_id`, the `field` and what was `expected`."""
+
+    def __init__(
+        self, where: str, what: str, todo: str = "", *, event_id: object = None, field: str = "", expected: str = ""
+    ) -> None:
+        super().__init__(where, what, todo)
+        self.event_id, self.field, self.expected = event_id, field, expected
+
+
+class DuplicateEvent(InvalidEvent):
+    """Raised when an event's id is already in the trace."""
+
+
+class UnknownParent(InvalidEvent):
+    """Raised when `parent_id` names an event that is not there, or the event itself."""
+
+
+class InvalidPolicy(ContextGCError, ValueError):
+    """Raised when a policy field is unknown, of a wrong type or out of range."""
+
+
+class UnknownReceipt(ContextGCError, KeyError):
+    """Raised when no receipt has the id that was asked for."""
+
+
+class NotPruned(UnknownReceipt):
+    """Raised when a receipt is asked for an event that is still in the prompt."""
+
+
+class TraceError(ContextGCError, ValueError):
+    """Raised when a trace cannot be read."""
+
+
+class UnknownFormat(TraceError):
+    """Raised when no importer recognises a file."""
+
+
+class AmbiguousFormat(TraceError):
+    """Raised when more than one importer claims a file."""

@@ -1,0 +1,133 @@
+"""The closed event schema: 17 types, the fields of each, and `validate_event`.
+
+An event is a plain dict of JSON values. Fields that the schema does not name are kept verbatim.
+"""
+
+from __future__ import annotations
+
+import reprlib
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from .errors import InvalidEvent
+
+Event = dict[str, Any]
+Check = Callable[[Any], bool]
+
+IMPORTANCE = ("critical", "task", "session", "temporary", "debug")
+RETAIN_UNTIL = ("task_end", "session_end")
+
+
+def _text(value: Any) -> bool:
+    return type(value) is str
+
+
+def _name(value: Any) -> bool:
+    return type(value) is str and value != ""
+
+
+def _count(value: Any) -> bool:
+    return type(value) is int
+
+
+def _flag(value: Any) -> bool:
+    return type(value) is bool
+
+
+def _any(value: Any) -> bool:
+    return True
+
+
+def _key(value: Any) -> bool:
+    return type(value) in (int, float, bool) or _name(value)
+
+
+def _texts(value: Any) -> bool:
+    return type(value) is list and all(type(part) is str for part in value)
+
+
+def _names(value: Any) -> bool:
+    return type(value) is list and all(_name(part) for part in value)
+
+
+EXPECTED: Mapping[Check, str] = {
+    _text: "a string", _name: "a non-empty string", _count: "a whole number", _flag: "true or false",
+    _any: "a JSON value", _key: "a non-empty string, a number or a boolean", _texts: "a list of strings",
+    _names: "a list of event ids",
+}  # fmt: skip
+
+#: type -> its required fields, each with the check that its value must pass
+FIELDS: Mapping[str, tuple[tuple[str, Check], ...]] = {
+    "set_var": (("key", _key), ("value", _any)),
+    "tool_call": (("tool_name", _name), ("arguments", _any)),
+    "tool_result": (("call_id", _name), ("result", _any)),
+    "abandon": (("ref_to", _names),),
+    "decision": (("content", _text),),
+    "file_read": (("path", _name),),
+    "file_edit": (("path", _name), ("diff_hash", _name)),
+    "command_run": (("command", _name), ("exit_code", _count)),
+    "test_run": (("test_names", _texts), ("exit_code", _count), ("passed_count", _count), ("failed_count", _count)),
+    "build_run": (("exit_code", _count),),
+    "git_diff": (("diff_hash", _name), ("files_changed", _texts)),
+    "git_commit": (("commit_hash", _name), ("message", _name)),
+    "error": (("message", _name),),
+    "artifact_created": (("artifact_type", _name), ("path", _name)),
+    "requirement": (("content", _name),),
+    "constraint": (("content", _name),),
+    "verification": (("content", _name), ("passed", _flag)),
+}
+EVENT_TYPES = tuple(FIELDS)
+_ABSENT = object()
+
+
+def validate_event(event: Any) -> None:
+    """Check one event against the schema.
+
+    Raises:
+        InvalidEvent: naming the event, the field and what was expected.
+    """
+    if type(event) is not dict:
+        raise InvalidEvent("event", f"a {type(event).__name__} where an object was expected", "pass a dict")
+    get = event.get
+    name = get("id")
+    if type(name) is not str or not name:
+        raise _broken(event, "id", "a non-empty string")
+    timestamp = get("timestamp")
+    if type(timestamp) is not int or timestamp < 0:
+        raise _broken(event, "timestamp", "a whole number >= 0")
+    kind = get("type")
+    fields = FIELDS.get(kind) if type(kind) is str else None
+    if fields is None:
+        raise _broken(event, "type", "one of " + ", ".join(EVENT_TYPES))
+    for field, check in fields:
+        value = get(field, _ABSENT)
+        if value is _ABSENT or not check(value):
+            raise _broken(event, field, EXPECTED[check])
+    parent = get("parent_id")
+    if parent is not None and not _name(parent):
+        raise _broken(event, "parent_id", "an event id or null")
+    if len(event) > len(fields) + 4 or kind == "error" or "parent_id" not in event:
+        _validate_optional(event)
+
+
+def _validate_optional(event: Event) -> None:
+    importance = event.get("importance")
+    if importance is not None and importance not in IMPORTANCE:
+        raise _broken(event, "importance", "one of " + ", ".join(IMPORTANCE))
+    until = event.get("retain_until")
+    if until is not None and until not in RETAIN_UNTIL:
+        raise _broken(event, "retain_until", "task_end, session_end or null")
+    tags = event.get("tags")
+    if tags is not None and not _texts(tags):
+        raise _broken(event, "tags", "a list of strings")
+    related = event.get("related_to")
+    if event["type"] == "error" and related is not None and not _name(related):
+        raise _broken(event, "related_to", "an event id or null")
+
+
+def _broken(event: Event, field: str, expected: str) -> InvalidEvent:
+    name = event.get("id")
+    where = f"event {name!r}" if _name(name) else "event"
+    found = reprlib.repr(event[field]) if field in event else "missing"
+    what = f"field {field!r} is {found}, expected {expected}"
+    return InvalidEvent(where, what, event_id=name, field=field, expected=expected)

@@ -1,0 +1,211 @@
+"""StateGraph: events as nodes, typed edges between them; what was cut is known beside it, never in it.
+
+Nodes stand in trace order and are only ever added. The edges `sequence`, `answers`, `abandons` and
+`relates` follow from the events' own fields, `supersedes` from the decisions; `add_edge` adds others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from .canonical import ATOMS, own
+from .decision import Decision
+from .errors import DuplicateEvent, InvalidEvent, UnknownParent
+from .events import Event, validate_event
+
+if TYPE_CHECKING:
+    import networkx
+
+EDGE_KINDS = ("sequence", "answers", "supersedes", "abandons", "relates")
+
+
+class Edge(NamedTuple):
+    """An edge by the ids of its ends; `kind` is one of EDGE_KINDS."""
+
+    source: str
+    target: str
+    kind: str
+
+
+class StateGraph:
+    """A directed multigraph of events. Holds private copies: what is passed in is never changed or kept."""
+
+    def __init__(self) -> None:
+        self._events: list[Event] = []
+        self._seq: dict[str, int] = {}
+        self._edges: list[tuple[int, int, str]] = []
+        self._joined: dict[int, list[int]] = {}  # added `sequence` edges, by target
+        self._unresolved: list[int] = []  # events whose parent was not there when they came
+        self._children: dict[int, list[int]] | None = None  # made when first asked for
+        self.decisions: Mapping[str, Decision] = MappingProxyType({})  #: by event id; set by the engine
+
+    # filling
+
+    def add_node(self, event: Event) -> None:
+        """Add an event; its parent may come later or never. Raises InvalidEvent or DuplicateEvent."""
+        self.extend((event,))
+
+    def add_edge(self, source: str, target: str, kind: str = "sequence") -> None:
+        """Join two events that are there. Raises InvalidEvent for an unknown end or kind."""
+        for end in (source, target):
+            if end not in self._seq:
+                raise InvalidEvent("edge", f"no event {end!r}", "add the node first", event_id=end)
+        if kind not in EDGE_KINDS:
+            raise InvalidEvent("edge", f"kind {kind!r} is unknown", "known: " + ", ".join(EDGE_KINDS))
+        first, second = self._seq[source], self._seq[target]
+        self._edges.append((first, second, kind))
+        if kind == "sequence":
+            self._joined.setdefault(second, []).append(first)
+            self._children = None
+
+    def extend(self, events: Iterable[Event], parents_first: bool = False) -> None:
+        """Add events in order, all or none.
+
+        Raises:
+            InvalidEvent, DuplicateEvent: an event is refused; with `parents_first` also UnknownParent.
+        """
+        start = len(self._events)
+        try:
+            self._extend(events, parents_first)
+        except BaseException:
+            for event in self._events[start:]:
+                self._seq.pop(event["id"], None)
+            del self._events[start:]
+            self._unresolved = [seq for seq in self._unresolved if seq < start]
+            raise
+        self._adopt(start)
+
+    def _extend(self, events: Iterable[Event], parents_first: bool) -> None:
+        table, nodes, flat = self._seq, self._events, ATOMS.issuperset
+        for event in events:
+            validate_event(event)
+            name = event["id"]
+            if name in table:
+                raise DuplicateEvent(f"event {name!r}", "an event with this id is already there", event_id=name)
+            parent = event.get("parent_id")
+            if parent is not None and parent not in table:
+                if parents_first:
+                    problem = "is its own parent" if parent == name else f"parent {parent!r} is not there"
+                    raise UnknownParent(f"event {name!r}", problem, "add the parent first", event_id=name)
+                self._unresolved.append(len(nodes))
+            table[name] = len(nodes)
+            nodes.append(event.copy() if flat(map(type, event.values())) else _private(event))
+
+    # reading
+
+    def __len__(self) -> int:
+        return len(self._events)
+
+    def __contains__(self, event_id: object) -> bool:
+        return event_id in self._seq
+
+    def __iter__(self) -> Iterator[str]:
+        """Event ids in trace order."""
+        return iter(self._seq)
+
+    def event(self, event_id: str) -> Event:
+        """A copy of the event as it was given. Raises KeyError for an unknown id."""
+        copy: Event = own(self._events[self._seq[event_id]])
+        return copy
+
+    @property
+    def events(self) -> Sequence[Event]:
+        """The events themselves in trace order: read them, never change them."""
+        return self._events
+
+    def seq(self, event_id: str) -> int | None:
+        """The place of an event in the trace, from 0; None when it is not there."""
+        return self._seq.get(event_id)
+
+    def parents(self, seq: int) -> list[int]:
+        """The places of the events before one along `sequence` edges; never the event itself."""
+        parent = self._seq.get(self._events[seq].get("parent_id"), seq)
+        return [place for place in (parent, *self._joined.get(seq, ())) if place != seq]
+
+    def children(self, seq: int) -> Sequence[int]:
+        """The places of the events after one along `sequence` edges."""
+        if self._children is None:
+            self._children = {}
+            self._adopt(0)
+        return self._children.get(seq, ())
+
+    def _adopt(self, start: int) -> None:
+        if self._children is not None:
+            for seq in range(start, len(self._events)):
+                for parent in self.parents(seq):
+                    self._children.setdefault(parent, []).append(seq)
+
+    @property
+    def backward(self) -> list[int]:
+        """The places of events that have a parent behind them: only they can close a cycle."""
+        late = [seq for seq in self._unresolved if max(self.parents(seq), default=-1) > seq]
+        return sorted({*late, *(seq for seq, before in self._joined.items() if max(before) > seq)})
+
+    @property
+    def missing_parents(self) -> Iterator[tuple[str, str]]:
+        """(event id, parent id) of each event whose parent is not in the graph or is the event itself."""
+        for seq in self._unresolved:
+            name, parent = self._events[seq]["id"], self._events[seq]["parent_id"]
+            if self._seq.get(parent, seq) == seq:
+                yield name, parent
+
+    def reordered(self, order: Iterable[int]) -> StateGraph:
+        """The same graph with its events in another order, given as places."""
+        graph = StateGraph()
+        graph.extend(self._events[seq] for seq in order)
+        for source, target, kind in self._edges:
+            graph.add_edge(self._events[source]["id"], self._events[target]["id"], kind)
+        return graph
+
+    def copy(self) -> StateGraph:
+        """A graph of its own that shares nothing that can change."""
+        graph = self.reordered(range(len(self)))
+        graph.decisions = MappingProxyType(dict(self.decisions))
+        return graph
+
+    def edges(self) -> Iterator[Edge]:
+        """Every edge, in trace order of the events that they follow from; ends that are not there are left out."""
+        for event in self._events:
+            name = event["id"]
+            for kind, source, target in _implied(event):
+                if source != target and source in self._seq and target in self._seq:
+                    yield Edge(source, target, kind)
+            decision = self.decisions.get(name)
+            if decision is not None and decision.stage != "dead-branches":
+                for survivor in decision.because:
+                    yield Edge(survivor, name, "supersedes")
+        for first, second, kind in self._edges:
+            yield Edge(self._events[first]["id"], self._events[second]["id"], kind)
+
+    def to_networkx(self) -> networkx.MultiDiGraph[str]:
+        """The graph as a networkx MultiDiGraph: node attribute `event`, edge key and attribute `kind`."""
+        import networkx
+
+        graph: networkx.MultiDiGraph[str] = networkx.MultiDiGraph()
+        graph.add_nodes_from((name, {"event": self.event(name)}) for name in self._seq)
+        graph.add_edges_from((edge.source, edge.target, edge.kind, {"kind": edge.kind}) for edge in self.edges())
+        return graph
+
+
+def _implied(event: Event) -> Iterator[tuple[str, str, str]]:
+    """(kind, source id, target id) of the edges that an event's own fields state."""
+    name, kind = event["id"], event["type"]
+    if event.get("parent_id") is not None:
+        yield "sequence", event["parent_id"], name
+    if kind == "tool_result":
+        yield "answers", event["call_id"], name
+    elif kind == "abandon":
+        for target in event["ref_to"]:
+            yield "abandons", name, target
+    elif kind == "error" and event.get("related_to") is not None:
+        yield "relates", name, event["related_to"]
+
+
+def _private(event: Event) -> Event:
+    try:
+        copy: Event = own(event)
+    except TypeError as error:
+        raise InvalidEvent(f"event {event['id']!r}", f"it holds {error}", "use JSON values", event_id=event["id"]) from None
+    return copy

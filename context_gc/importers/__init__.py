@@ -1,0 +1,34 @@
+"""Importers: one trace format a module. `IMPORTERS` is every format that `load_traces` knows.
+
+To add a format: one module with `name`, `sniff` and `read`, one line in `IMPORTERS`, one sample trace.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from ..trace import Trace
+from . import claude_code, native
+from .document import Document
+
+
+class Importer(Protocol):
+    """What a format's module offers. Opens no paths: a document in, traces out."""
+
+    name: str
+
+    def sniff(self, head: bytes) -> bool:
+        """Whether a file that begins so is of this format: cheap, and False rather than an error.
+
+        `head` is the first 64 KiB and the rest of the line there: UTF-8 without a byte order mark for text.
+        """
+
+    def read(self, document: Document) -> list[Trace]:
+        """Every trace in the document. Damaged records become problems of the first trace.
+
+        Raises:
+            TraceError: nothing in it is whole.
+        """
+
+
+IMPORTERS: tuple[Importer, ...] = (native, claude_code)

@@ -1,0 +1,79 @@
+"""Ledger: an engine's verdicts as decisions by event id, with the survivors that stand behind them."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping
+
+from .decision import Decision
+from .engine import Engine, Verdict
+
+LONGER = "its stub would be longer than it"
+
+
+class Ledger(Mapping[str, Decision]):
+    """Decisions in trace order, read from verdicts when asked; it shows what they say at that moment."""
+
+    def __init__(self, engine: Engine, verdicts: Mapping[int, Verdict]) -> None:
+        self._engine = engine
+        self._verdicts = verdicts
+        self._clusters: tuple[int, dict[int, str]] = (-1, {})
+        self.shown: set[int] = set()  #: places that stand in full all the same, filled by the prompt
+
+    def __len__(self) -> int:
+        return len(self._verdicts)
+
+    def __iter__(self) -> Iterator[str]:
+        events = self._engine.graph.events
+        return (events[seq]["id"] for seq in sorted(self._verdicts))
+
+    def __getitem__(self, event_id: str) -> Decision:
+        seq = self._engine.graph.seq(event_id)
+        if seq is None or seq not in self._verdicts:
+            raise KeyError(event_id)
+        return self.decision(seq)
+
+    def decision(self, seq: int) -> Decision:
+        """The decision about the event at a place that has a verdict."""
+        events, verdict = self._engine.graph.events, self._verdicts[seq]
+        stage = self._engine.stages[verdict.stage]
+        witness = self._survivor(seq)
+        name, survivor = events[seq]["id"], events[witness]["id"]
+        kept = LONGER if seq in self.shown else verdict.kept
+        because = () if witness == seq or stage.name == "cycles" else (survivor,)
+        return Decision(name, stage.name, stage.reason(events[seq], survivor), because, self.clusters.get(seq), kept)
+
+    def _survivor(self, seq: int) -> int:
+        """Follow witnesses that were cut by the same stage to the one that stands."""
+        verdicts = self._verdicts
+        stage, witness = verdicts[seq].stage, verdicts[seq].witness
+        while (after := verdicts.get(witness)) is not None and after.stage == stage and after.witness != witness:
+            witness = after.witness
+        return witness
+
+    @property
+    def clusters(self) -> Mapping[int, str]:
+        """Place -> id of the receipt that stands for its ring: `cluster_` and 12 hex of sha256 over the members."""
+        if not self._engine.view.rings:
+            return {}
+        version = len(self._engine.log)
+        if self._clusters[0] != version:
+            self._clusters = version, self._name_clusters()
+        return self._clusters[1]
+
+    def _name_clusters(self) -> dict[int, str]:
+        engine, rings = self._engine, self._engine.view.rings
+        members: dict[int, list[int]] = {}
+        for seq in sorted(self._verdicts):
+            verdict = self._verdicts[seq]
+            if verdict.kept is None and engine.stages[verdict.stage].name == "cycles":
+                members.setdefault(rings[verdict.witness], []).append(seq)
+        named: dict[int, str] = {}
+        for ring in members.values():
+            ids = sorted(engine.graph.events[seq]["id"] for seq in ring)
+            code = hashlib.sha256("\n".join(ids).encode("utf-8", "surrogatepass")).hexdigest()
+            size = 12
+            while "cluster_" + code[:size] in engine.graph and size < len(code):
+                size += 1
+            named |= dict.fromkeys(ring, "cluster_" + code[:size])
+        return named

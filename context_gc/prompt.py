@@ -1,0 +1,179 @@
+"""Prompt: the compacted text, kept up to date in blocks so that one more event costs one block.
+
+Each event has a slot: its line while it lives, the stub if it heads a run of cut events, else nothing.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterable, Mapping, Sequence
+
+from .engine import Verdict
+from .events import Event
+from .ledger import Ledger
+from .meter import Meter
+from .render import describe, label, line, stub
+from .runs import Runs
+
+BLOCK = 256  #: events a block
+
+
+class Prompt:
+    """The prompt over the events so far under a ledger's decisions. `style` is `Policy.stubs`."""
+
+    def __init__(self, events: Sequence[Event], ledger: Ledger, style: str, meter: Meter) -> None:
+        self.size = 0  #: events taken in
+        self.runs = Runs()
+        self.shown = ledger.shown  #: cut events that stand in full because their stub would be longer
+        self._events = events
+        self._ledger = ledger
+        self._style = style
+        self._meter = meter
+        self._slots: list[str | None] = []
+        self._marked: set[int] = set()  # live events whose line carries a mark
+        self._reasons: list[int] = []  # abandon events that tell why
+        self._texts: list[str | None] = []
+        self._dirty: set[int] = set()
+        self._block_tokens: list[int | None] = []
+
+    def update(self, size: int, changed: Iterable[int], verdicts: Mapping[int, Verdict]) -> None:
+        """Take in the events up to `size` and the places whose verdict changed."""
+        start, self.size = self.size, size
+        heads: set[int] = set()
+        events, slots = self._events, self._slots
+        for seq in range(start, size):
+            event, verdict = events[seq], verdicts.get(seq)
+            text = line(event) if verdict is None or event["type"] == "abandon" else None
+            if text and event["type"] == "abandon":
+                self._reasons.append(seq)
+            slots.append(text or None)
+            if verdict is not None:
+                self._place(seq, verdict, heads)
+        blocks = -(-size // BLOCK)
+        self._texts += [None] * (blocks - len(self._texts))
+        self._block_tokens += [None] * (blocks - len(self._block_tokens))
+        if size > start:
+            self._dirty.update(range(start // BLOCK, blocks))
+        for seq in changed:
+            if seq < start:
+                self._place(seq, verdicts.get(seq), heads)
+        heads.update(self.runs.start(seq) for seq in self._ledger.clusters)
+        for head in heads:
+            if self.runs.end(head) is not None:
+                self._head(head)
+
+    def _place(self, seq: int, verdict: Verdict | None, heads: set[int]) -> None:
+        if verdict is not None and verdict.kept is None:
+            if seq not in self.runs:
+                heads.add(self.runs.add(seq))
+                self._set(seq, None)
+                if seq + 1 in self.runs:
+                    self._set(seq + 1, None)
+            return
+        if seq in self.runs:
+            self.runs.discard(seq)
+            self.shown.discard(seq)
+            heads.update(place for place in (seq + 1,) if place in self.runs)
+            if seq - 1 in self.runs:
+                heads.add(self.runs.start(seq - 1))
+        self._marked.discard(seq)
+        text = line(self._events[seq])
+        if verdict is not None and verdict.kept is not None:
+            mark = self._mark(seq, verdict)
+            if mark:
+                self._marked.add(seq)
+                text = f"{text} {mark}" if text else mark
+        self._set(seq, text or None)
+
+    def _set(self, seq: int, text: str | None) -> None:
+        self._slots[seq] = text
+        self._dirty.add(seq // BLOCK)
+
+    def _mark(self, seq: int, verdict: Verdict) -> str:
+        decision = self._ledger.decision(seq)
+        if decision.stage != "dead-branches" or not decision.because or decision.kept is None:
+            return ""
+        by, kept = label(decision.because[0]), decision.kept.partition("=")[2] or decision.kept
+        return f"(abandoned by {by}, kept: {kept})".replace("[RECEIPT", "\\[RECEIPT")
+
+    def _head(self, start: int) -> None:
+        """Write the stub of a run into its first slot; or its lines, where the stub would be longer."""
+        places = range(start, (self.runs.end(start) or start) + 1)
+        text = self.stub(places)
+        if self._style == "worthwhile":
+            lines = [line(self._events[seq]) for seq in places]
+            cost = sum(map(self._meter.line, places))
+            keep = self._meter.count(text) > cost and not any(self._is_abandoned(seq) for seq in places)
+            (self.shown.update if keep else self.shown.difference_update)(places)
+            for seq, each in zip(places, lines, strict=True):
+                self._set(seq, each or None if keep else None)
+            if keep:
+                return
+        self._set(start, text or None)
+
+    def _is_abandoned(self, seq: int) -> bool:
+        return self._ledger.decision(seq).stage == "dead-branches"  # in full it would look current
+
+    def stub(self, places: range) -> str:
+        """The stub of a run: a function of the events in it and of what found them, nothing else."""
+        if self._style == "none":
+            return ""
+        first, clusters = self._events[places[0]], self._ledger.clusters
+        if clusters:
+            names = list(dict.fromkeys(clusters.get(seq) or self._events[seq]["id"] for seq in places))
+        else:
+            names = [first["id"]] * len(places)
+        given = slice(bisect_left(self._reasons, places[0]), bisect_left(self._reasons, places[-1] + 1))
+        notes = [line(self._events[seq]) for seq in self._reasons[given]]
+        if self._style == "described":
+            notes.insert(0, describe(first, self._ledger.decision(places[0]).stage))
+        return stub(names, notes)
+
+    # reading
+
+    @property
+    def text(self) -> str:
+        """The prompt."""
+        self._refresh()
+        return "\n".join([text for text in self._texts if text is not None])
+
+    def _refresh(self) -> None:
+        for block in self._dirty:
+            part = [text for text in self._slots[block * BLOCK : (block + 1) * BLOCK] if text is not None]
+            self._texts[block] = "\n".join(part) if part else None
+            self._block_tokens[block] = None
+        self._dirty.clear()
+
+    def slot(self, seq: int) -> str | None:
+        """What stands in the prompt at an event's place: its line, the stub of the run it heads, or nothing."""
+        return self._slots[seq]
+
+    @property
+    def tokens_before(self) -> int:
+        """Tokens of the full history: every event's line, nothing cut."""
+        return self._meter.total(self.size)
+
+    @property
+    def tokens_after(self) -> int:
+        """Tokens of the prompt as it stands, stubs and marks included."""
+        self._refresh()
+        for block, tokens in enumerate(self._block_tokens):
+            if tokens is None:
+                places = range(block * BLOCK, min(self.size, (block + 1) * BLOCK))
+                self._block_tokens[block] = sum(self.tokens(seq) for seq in places)
+        return sum(tokens for tokens in self._block_tokens if tokens is not None)
+
+    def tokens(self, seq: int) -> int:
+        """Tokens of what stands at an event's place."""
+        text = self._slots[seq]
+        if text is None:
+            return 0
+        if seq in self.runs and seq not in self.shown:
+            return self._meter.count(text)
+        if seq in self._marked:
+            return self._meter.count(text) + self._meter.images(seq)
+        return self._meter.line(seq)
+
+    def impact(self, seq: int) -> int:
+        """How many tokens the event's fate adds to the full history: negative when it saves."""
+        return self.tokens(seq) - self._meter.line(seq)

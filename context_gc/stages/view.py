@@ -1,0 +1,25 @@
+"""View: what a stage may look at. Read only."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..events import Event
+from ..graph import StateGraph
+from ..mutations import Mutations
+from ..policy import Policy
+from ..units import Units
+from ..walks import cycles
+
+
+class View:
+    """The trace as a stage sees it: events by place, units, what was changed where, and the policy."""
+
+    def __init__(self, graph: StateGraph, policy: Policy) -> None:
+        self.graph = graph
+        self.policy = policy
+        self.events: Sequence[Event] = graph.events
+        self.units = Units()
+        self.mutations = Mutations(graph.events, policy)
+        #: place -> number of the ring it is part of; events that are appended never close one
+        self.rings = {seq: ring for ring, members in enumerate(cycles(graph)) for seq in members}
