@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from typing import Any
 
 ATOMS = frozenset((str, int, float, bool, type(None)))
+_flat, _named = ATOMS.issuperset, frozenset((str,)).issuperset
 _sorted = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False)
 _readable = json.JSONEncoder(ensure_ascii=False)
 
@@ -36,6 +37,10 @@ def own(value: Any) -> Any:
     Raises:
         TypeError: something in it is not JSON (its message names the type).
     """
+    if type(value) in ATOMS:
+        return value
+    if type(value) is dict and _flat(map(type, value.values())) and _named(map(type, value)):
+        return value.copy()
     root: list[Any] = [value]
     todo: list[tuple[Any, Any]] = [(root, 0)]
     opened: set[int] = set()
@@ -75,7 +80,7 @@ def _own_level(item: Any) -> Any:
 def _encode(value: Any, encoder: json.JSONEncoder, comma: str, colon: str, ordered: bool) -> str:
     try:
         return encoder.encode(value)
-    except RecursionError:
+    except (RecursionError, ValueError):  # too deep, or an integer beyond what Python prints in decimal
         return "".join(_tokens(value, encoder, comma, colon, ordered))
 
 
@@ -102,4 +107,4 @@ def _tokens(value: Any, encoder: json.JSONEncoder, comma: str, colon: str, order
                     todo.append((True, comma))
             yield "["
         else:
-            yield encoder.encode(item)
+            yield hex(item) if type(item) is int and item.bit_length() > 10_000 else encoder.encode(item)

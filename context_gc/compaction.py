@@ -78,7 +78,7 @@ class Compaction(Mapping[str, Any]):
 
     def protected(self, event_id: str) -> str | None:
         """What protects an event, such as "importance=critical"; None when nothing does."""
-        return self._live.engine.protected(self._seq(event_id), self._ended)
+        return self._live.engine.protected(self._seq(event_id), self._ended, self._size)
 
     def impact(self, event_id: str) -> int:
         """Tokens that the event's fate adds to the full history, its share of the stub included."""
@@ -136,7 +136,7 @@ class Compaction(Mapping[str, Any]):
 
     def _protected_ids(self) -> list[str]:
         engine = self._live.engine
-        return [event["id"] for seq, event in enumerate(self.events) if engine.protected(seq, self._ended)]
+        return [event["id"] for seq, event in enumerate(self.events) if engine.protected(seq, self._ended, self._size)]
 
     def _stubs(self) -> list[dict[str, Any]]:
         prompt, events, ledger = self.prompt_object, self.events, self._ledger
@@ -151,8 +151,7 @@ class Compaction(Mapping[str, Any]):
     def _graph(self) -> StateGraph:
         if self._private:
             return self._live.engine.graph
-        graph = StateGraph()
-        graph.extend(self.events)
+        graph = self._live.engine.graph.copy(self._size)
         graph.decisions = MappingProxyType(dict(self._ledger))
         return graph
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+from .events import label
 from .graph import StateGraph
 from .groups import Groups
 from .policy import Policy
@@ -42,6 +43,7 @@ class Engine:
         self.ended: dict[str, int] = {}  #: scope -> place up to which it has ended
         self._found: list[dict[int, int]] = [{} for _ in self.stages]
         self._needed: list[dict[int, int]] = [{} for _ in self.stages]  # witness -> how many rest on it
+        self._out: list[dict[int, int]] = [{} for _ in self.stages]  # lead -> findings in its unit
         self._groups = [Groups() for _ in self.stages]
         self._touched: set[int] = set()
         self._named: dict[str, list[int]] = {}  # ids that an abandon names and that have not come yet
@@ -49,12 +51,16 @@ class Engine:
         self._kept_in: dict[int, int] = {}  # abandon -> how many events of its branch are kept
         self._sweep: tuple[int, SweepStage] | None = None
         self._keys: dict[str, list[tuple[int, GroupStage]]] = {}
+        grouping = set()
         for at, stage in enumerate(self.stages):
             if isinstance(stage, SweepStage):
                 self._sweep = at, stage
             else:
                 for kind in stage.types(self.view):
                     self._keys.setdefault(kind, []).append((at, stage))
+                    grouping.add(at)
+        # the groups of later stages that a finding of a stage may take members from
+        self._later = [[self._groups[later] for later in sorted(grouping) if later > at] for at in range(len(self.stages))]
 
     def advance(self) -> None:
         """Take in the events that were added to the graph, and bring every verdict up to date."""
@@ -82,15 +88,17 @@ class Engine:
                 past[seq] = verdict
         return past
 
-    def protected(self, seq: int, ended: Mapping[str, int] | None = None) -> str | None:
-        """What protects an event, or one that it is a unit with; scopes as they have `ended` (default: now)."""
-        units, events = self.view.units, self.graph.events
-        for place in units.members(units.lead(seq)):
-            event = events[place]
-            reason = protection(event, self.policy) or retention(event, place, self.ended if ended is None else ended)
-            if reason is not None:
-                return reason if place == seq else f"{reason} of {event['id']}"
-        return None
+    def protected(self, seq: int, ended: Mapping[str, int] | None = None, size: int | None = None) -> str | None:
+        """What protects an event, or one that it is a unit with.
+
+        By default as of now; a result asks with the scopes that had `ended` and the events there were then.
+        """
+        members = self.view.units.members(self.view.units.lead(seq))
+        if size is not None:
+            members = [place for place in members if place < size]
+        ended = self.ended if ended is None else ended
+        reasons = {place: reason for place in members if (reason := self._guard(place, ended)) is not None}
+        return self._shared(seq, reasons) if reasons else None
 
     # taking in
 
@@ -100,7 +108,7 @@ class Engine:
             event = events[seq]
             kind = event["type"]
             for at, stage in keys.get(kind, ()):
-                key = stage.key(seq, view)
+                key = stage.key(event, seq, view)
                 if key is not None:
                     self._groups[at].gain(seq, key)
             if kind == "tool_call":
@@ -119,15 +127,20 @@ class Engine:
         self.taken = len(events)
 
     def _joined(self, call: int) -> None:
+        """Two halves of a unit met: what is known of one holds for both, and its group looks again."""
         members = self.view.units.members(call)
         if len(members) == 1:
             return
-        known = any(seq in found for found in self._found for seq in members)
-        for seq in members if known else (call,):
-            for groups in self._groups:
-                groups.touch(seq, lost=known)
+        known = any(seq in found for found in self._found if found for seq in members)
         if known:
             self._touched.add(call)
+            for out in self._out:
+                for seq in members[1:]:
+                    if seq in out:
+                        out[call] = out.get(call, 0) + out.pop(seq)
+        for groups in self._groups:
+            for seq in members if known else (call,):
+                groups.touch(seq, lost=known)
 
     def _sweep_from(self, seq: int, at: int, stage: SweepStage) -> None:
         for place in dict.fromkeys(stage.sweep(seq, self.view)):
@@ -141,28 +154,38 @@ class Engine:
         self._swept_by.setdefault(seq, []).append(abandon)
         if _counts(self.verdicts.get(seq)):
             self._kept_in[abandon] = self._kept_in.get(abandon, 0) + 1
-        for place in (seq, abandon):
-            if place not in self._found[at]:
-                self._find(at, place, abandon)
+        found = self._found[at]
+        if seq not in found:
+            self._find(at, seq, abandon)
+        if found.get(abandon) != abandon:  # an abandon goes with its own branch, whoever else names it
+            if abandon in found:
+                self._drop(at, abandon)
+            self._find(at, abandon, abandon)
 
     # judging
 
     def _judge(self, at: int, stage: GroupStage) -> None:
         found, view = self._found[at], self.view
-        earlier = self._found[:at]
-        members, lead = view.units.members, view.units.lead
+        earlier = [out.keys() for out in self._out[:at] if out]
+        lead = view.units.lead
 
-        def settled(seq: int) -> bool:
-            return any(place in past for past in earlier if past for place in members(lead(seq)))
+        def settled(group: Sequence[int]) -> Sequence[int]:
+            left = group
+            for out in earlier:
+                left = [seq for seq in left if lead(seq) not in out]
+            return left
 
-        for seq, witness in self._groups[at].rejudge(lambda group, fresh: stage.judge(group, fresh, view), settled):
-            if witness is None:
-                if seq in found:
+        for group, now in self._groups[at].rejudge(lambda alive, fresh: stage.judge(alive, fresh, view), settled):
+            for seq in group:
+                if seq in found and seq not in now:
                     self._drop(at, seq)
-            elif found.get(seq) != witness:
-                if seq in found:
+            for seq, witness in now.items():
+                before = found.get(seq)
+                if before is None:
+                    self._find(at, seq, witness)
+                elif before != witness:
                     self._drop(at, seq)
-                self._find(at, seq, witness)
+                    self._find(at, seq, witness)
 
     def _find(self, at: int, seq: int, witness: int) -> None:
         self._found[at][seq] = witness
@@ -172,16 +195,22 @@ class Engine:
         self._change(at, seq, self._found[at].pop(seq), -1)
 
     def _change(self, at: int, seq: int, witness: int, by: int) -> None:
-        lead = self.view.units.lead(seq)
+        units = self.view.units
+        lead = units.lead(seq)
         self._touched.add(lead)
-        for later in self._groups[at + 1 :]:
-            for place in self.view.units.members(lead):
+        out = self._out[at]
+        out[lead] = out.get(lead, 0) + by
+        if out[lead] == 0:
+            del out[lead]
+        for later in self._later[at]:
+            for place in units.members(lead):
                 later.touch(place, lost=True)
         if witness != seq:
             needed = self._needed[at]
             needed[witness] = needed.get(witness, 0) + by
-            if any(witness in found for found in self._found[at + 1 :]):
-                self._touched.add(self.view.units.lead(witness))
+            held = units.lead(witness)
+            if any(held in past for past in self._out[at + 1 :]):
+                self._touched.add(held)
 
     # settling
 
@@ -196,25 +225,42 @@ class Engine:
     def _settle(self, lead: int) -> None:
         members = self.view.units.members(lead)
         for at, found in enumerate(self._found):
-            hits = [seq for seq in members if seq in found]
+            hits = [seq for seq in members if seq in found] if found else ()
             if hits:
                 break
         else:
-            hits, found = [], {}
-        for seq in members:
-            kept = self._keeps(seq, members, at) if hits else None
-            if hits and (kept is None or seq in found):
-                self._record(seq, Verdict(at, found.get(seq, found[hits[0]]), kept))
-            else:
+            for seq in members:
                 self._record(seq, None)
+            return
+        kept = self._keeps(members, at)
+        for seq in members:
+            why = kept.get(seq)
+            if kept and seq not in found:
+                self._record(seq, None)
+            else:
+                self._record(seq, Verdict(at, found.get(seq, found[hits[0]]), why))
 
-    def _keeps(self, seq: int, members: Sequence[int], at: int) -> str | None:
-        reason = self.protected(seq)
-        if reason is None and self._kept_in.get(seq) and seq in self._found[at]:
-            reason = PART_KEPT
-        if reason is None and any(self._needed[past].get(place) for past in range(at) for place in members):
-            reason = NEEDED
-        return reason
+    def _keeps(self, members: Sequence[int], at: int) -> dict[int, str]:
+        """What keeps each member of a unit; for all of them or for none."""
+        for seq in members:
+            if self._guard(seq, self.ended) is not None:
+                return {place: reason for place in members if (reason := self.protected(place)) is not None}
+        if self._kept_in and self._kept_in.get(members[0]) and members[0] in self._found[at]:
+            return {members[0]: PART_KEPT}
+        for needed in self._needed[:at]:
+            if needed and any(needed.get(seq) for seq in members):
+                return dict.fromkeys(members, NEEDED)
+        return {}
+
+    def _guard(self, seq: int, ended: Mapping[str, int]) -> str | None:
+        event = self.graph.events[seq]
+        return protection(event, self.policy) or retention(event, seq, ended)
+
+    def _shared(self, seq: int, reasons: Mapping[int, str]) -> str:
+        if seq in reasons:
+            return reasons[seq]
+        guarded = next(iter(reasons))
+        return f"{reasons[guarded]} of {label(self.graph.events[guarded]['id'])}"
 
     def _record(self, seq: int, verdict: Verdict | None) -> None:
         before = self.verdicts.get(seq)

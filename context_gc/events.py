@@ -5,6 +5,8 @@ An event is a plain dict of JSON values. Fields that the schema does not name ar
 
 from __future__ import annotations
 
+import hashlib
+import re
 import reprlib
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -15,6 +17,7 @@ Event = dict[str, Any]
 Check = Callable[[Any], bool]
 
 IMPORTANCE = ("critical", "task", "session", "temporary", "debug")
+LARGEST = 2**63 - 1  #: of timestamps and counts
 RETAIN_UNTIL = ("task_end", "session_end")
 
 
@@ -27,7 +30,7 @@ def _name(value: Any) -> bool:
 
 
 def _count(value: Any) -> bool:
-    return type(value) is int
+    return type(value) is int and -LARGEST <= value <= LARGEST
 
 
 def _flag(value: Any) -> bool:
@@ -77,7 +80,11 @@ FIELDS: Mapping[str, tuple[tuple[str, Check], ...]] = {
     "verification": (("content", _name), ("passed", _flag)),
 }
 EVENT_TYPES = tuple(FIELDS)
+#: how many fields an event has that carries nothing beyond the schema's required ones (`parent_id` aside)
+PLAIN_SIZE = {kind: 3 + len(fields) for kind, fields in FIELDS.items()}
 _ABSENT = object()
+_SAFE_ID = re.compile(r"[A-Za-z0-9_.:@/+-]{1,200}")
+_LABEL = re.compile(r"id_[0-9a-f]{12}")
 
 
 def validate_event(event: Any) -> None:
@@ -93,7 +100,7 @@ def validate_event(event: Any) -> None:
     if type(name) is not str or not name:
         raise _broken(event, "id", "a non-empty string")
     timestamp = get("timestamp")
-    if type(timestamp) is not int or timestamp < 0:
+    if type(timestamp) is not int or not 0 <= timestamp <= LARGEST:
         raise _broken(event, "timestamp", "a whole number >= 0")
     kind = get("type")
     fields = FIELDS.get(kind) if type(kind) is str else None
@@ -111,6 +118,9 @@ def validate_event(event: Any) -> None:
 
 
 def _validate_optional(event: Event) -> None:
+    for field in event:
+        if type(field) is not str:
+            raise _broken(event, field, "no field with a name that is not a string")
     importance = event.get("importance")
     if importance is not None and importance not in IMPORTANCE:
         raise _broken(event, "importance", "one of " + ", ".join(IMPORTANCE))
@@ -123,6 +133,21 @@ def _validate_optional(event: Event) -> None:
     related = event.get("related_to")
     if event["type"] == "error" and related is not None and not _name(related):
         raise _broken(event, "related_to", "an event id or null")
+
+
+def label(name: str) -> str:
+    """An event id as a prompt may show it: itself, or `id_` and a hash when it could mislead.
+
+    It could when it has characters beyond `A-Za-z0-9_.:@/+-`, is long, or looks like such a label.
+    """
+    if _SAFE_ID.fullmatch(name) and not _LABEL.fullmatch(name):
+        return name
+    return "id_" + hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:12]
+
+
+def is_label(text: str) -> bool:
+    """Whether a text looks like the label of an id that a prompt does not show."""
+    return _LABEL.fullmatch(text) is not None
 
 
 def _broken(event: Event, field: str, expected: str) -> InvalidEvent:

@@ -13,11 +13,19 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from .canonical import ATOMS, own
 from .decision import Decision
 from .errors import DuplicateEvent, InvalidEvent, UnknownParent
-from .events import Event, validate_event
+from .events import PLAIN_SIZE, Event, validate_event
 
 if TYPE_CHECKING:
     import networkx
 
+_STRUCTURED = {
+    "set_var": ("value",),
+    "tool_call": ("arguments",),
+    "tool_result": ("result",),
+    "abandon": ("ref_to",),
+    "test_run": ("test_names",),
+    "git_diff": ("files_changed",),
+}
 EDGE_KINDS = ("sequence", "answers", "supersedes", "abandons", "relates")
 
 
@@ -78,7 +86,7 @@ class StateGraph:
         self._adopt(start)
 
     def _extend(self, events: Iterable[Event], parents_first: bool) -> None:
-        table, nodes, flat = self._seq, self._events, ATOMS.issuperset
+        table, nodes = self._seq, self._events
         for event in events:
             validate_event(event)
             name = event["id"]
@@ -91,7 +99,7 @@ class StateGraph:
                     raise UnknownParent(f"event {name!r}", problem, "add the parent first", event_id=name)
                 self._unresolved.append(len(nodes))
             table[name] = len(nodes)
-            nodes.append(event.copy() if flat(map(type, event.values())) else _private(event))
+            nodes.append(_private(event))
 
     # reading
 
@@ -121,7 +129,7 @@ class StateGraph:
 
     def parents(self, seq: int) -> list[int]:
         """The places of the events before one along `sequence` edges; never the event itself."""
-        parent = self._seq.get(self._events[seq].get("parent_id"), seq)
+        parent = self._seq.get(self._events[seq].get("parent_id") or "", seq)
         return [place for place in (parent, *self._joined.get(seq, ())) if place != seq]
 
     def children(self, seq: int) -> Sequence[int]:
@@ -151,18 +159,20 @@ class StateGraph:
             if self._seq.get(parent, seq) == seq:
                 yield name, parent
 
+    def copy(self, size: int | None = None) -> StateGraph:
+        """The first `size` events (default: all) with the edges between them; shares nothing that can change."""
+        graph = self.reordered(range(len(self) if size is None else size))
+        graph.decisions = MappingProxyType(dict(self.decisions))
+        return graph
+
     def reordered(self, order: Iterable[int]) -> StateGraph:
-        """The same graph with its events in another order, given as places."""
+        """The events at these places in this order, with the edges between them, undecided."""
         graph = StateGraph()
         graph.extend(self._events[seq] for seq in order)
         for source, target, kind in self._edges:
-            graph.add_edge(self._events[source]["id"], self._events[target]["id"], kind)
-        return graph
-
-    def copy(self) -> StateGraph:
-        """A graph of its own that shares nothing that can change."""
-        graph = self.reordered(range(len(self)))
-        graph.decisions = MappingProxyType(dict(self.decisions))
+            ends = self._events[source]["id"], self._events[target]["id"]
+            if ends[0] in graph and ends[1] in graph:
+                graph.add_edge(*ends, kind)
         return graph
 
     def edges(self) -> Iterator[Edge]:
@@ -185,7 +195,8 @@ class StateGraph:
 
         graph: networkx.MultiDiGraph[str] = networkx.MultiDiGraph()
         graph.add_nodes_from((name, {"event": self.event(name)}) for name in self._seq)
-        graph.add_edges_from((edge.source, edge.target, edge.kind, {"kind": edge.kind}) for edge in self.edges())
+        for source, target, kind in self.edges():
+            graph.add_edge(source, target, kind, kind=kind)
         return graph
 
 
@@ -204,8 +215,14 @@ def _implied(event: Event) -> Iterator[tuple[str, str, str]]:
 
 
 def _private(event: Event) -> Event:
+    """A copy that shares nothing that can change. A plain event has at most one field with a structure."""
+    copy = event.copy()
+    kind = event["type"]
+    plain = len(event) - ("parent_id" in event) == PLAIN_SIZE[kind]
     try:
-        copy: Event = own(event)
+        for field in _STRUCTURED.get(kind, ()) if plain else event:
+            if type(copy[field]) not in ATOMS:
+                copy[field] = own(copy[field])
     except TypeError as error:
         raise InvalidEvent(f"event {event['id']!r}", f"it holds {error}", "use JSON values", event_id=event["id"]) from None
     return copy

@@ -11,12 +11,13 @@ Judge = Callable[[Sequence[int], int], Iterator[tuple[int, int]]]
 class Group:
     """Members in trace order. Those before `stale` stand as judged, `alive` among them without a finding."""
 
-    __slots__ = ("alive", "members", "stale")
+    __slots__ = ("alive", "changed", "members", "stale")
 
     def __init__(self) -> None:
         self.members: list[int] = []
         self.alive: list[int] = []
         self.stale = 0  #: index in `members` from which on the judgement is out of date
+        self.changed = False
 
 
 class Groups:
@@ -25,8 +26,8 @@ class Groups:
 
     def __init__(self) -> None:
         self._by_key: dict[Hashable, Group] = {}
-        self._of: dict[int, Hashable] = {}
-        self._changed: dict[Hashable, None] = {}
+        self._of: dict[int, Group] = {}
+        self._changed: list[Group] = []
 
     def gain(self, seq: int, key: Hashable) -> None:
         """A new member, behind all others in the trace."""
@@ -34,39 +35,41 @@ class Groups:
         if group is None:
             group = self._by_key[key] = Group()
         group.members.append(seq)
-        self._of[seq] = key
-        self._changed[key] = None
+        self._of[seq] = group
+        if not group.changed:
+            group.changed = True
+            self._changed.append(group)
 
     def touch(self, seq: int, lost: bool = False) -> None:
         """A member changed from here on; one that is lost to an earlier stage (or came back) touches all."""
-        key = self._of.get(seq)
-        if key is None:
+        group = self._of.get(seq)
+        if group is None or group.stale == 0:
             return
-        group = self._by_key[key]
         group.stale = 0 if lost else min(group.stale, bisect_left(group.members, seq))
-        self._changed[key] = None
+        if not group.changed:
+            group.changed = True
+            self._changed.append(group)
 
-    def rejudge(self, judge: Judge, settled: Callable[[int], bool]) -> Iterator[tuple[int, int | None]]:
-        """Judge what changed: (place, witness) of each finding, (place, None) where there is none any more.
+    def rejudge(
+        self, judge: Judge, settled: Callable[[Sequence[int]], Sequence[int]]
+    ) -> Iterator[tuple[Sequence[int], dict[int, int]]]:
+        """Judge each group that changed: the members that were judged, and the witness of each finding.
 
-        `settled` tells whether an earlier stage has found a member, which takes it out of the group.
+        `settled` leaves out the members that an earlier stage has found.
         """
-        changed, self._changed = self._changed, {}
-        for key in changed:
-            group = self._by_key[key]
-            members, alive = group.members, group.alive
-            if group.stale == len(members):
+        changed, self._changed = self._changed, []
+        for group in changed:
+            group.changed = False
+            alive = group.alive
+            again = group.members[group.stale :] if group.stale else group.members
+            if not again:
                 continue
-            again = members[group.stale :]
-            fresh = [seq for seq in again if not settled(seq)]
+            fresh = settled(again)
             del alive[bisect_left(alive, again[0]) :]
             alive += fresh
-            group.stale = len(members)
+            group.stale = len(group.members)
             found = dict(judge(alive, len(fresh))) if fresh else {}
-            for seq in again:
-                if seq not in found:
-                    yield seq, None
+            yield again, found
             if found:
-                yield from found.items()
                 first = bisect_left(alive, min(found))
                 alive[first:] = [seq for seq in alive[first:] if seq not in found]

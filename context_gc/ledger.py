@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from .decision import Decision
 from .engine import Engine, Verdict
+from .stages import SweepStage
 
 LONGER = "its stub would be longer than it"
 
@@ -43,10 +44,17 @@ class Ledger(Mapping[str, Decision]):
         because = () if witness == seq or stage.name == "cycles" else (survivor,)
         return Decision(name, stage.name, stage.reason(events[seq], survivor), because, self.clusters.get(seq), kept)
 
+    def unit(self, seq: int) -> Sequence[int]:
+        """The places of the unit that an event belongs to."""
+        units = self._engine.view.units
+        return units.members(units.lead(seq))
+
     def _survivor(self, seq: int) -> int:
-        """Follow witnesses that were cut by the same stage to the one that stands."""
+        """Follow witnesses that a group stage cut in their turn to the one that stands."""
         verdicts = self._verdicts
         stage, witness = verdicts[seq].stage, verdicts[seq].witness
+        if isinstance(self._engine.stages[stage], SweepStage):
+            return witness
         while (after := verdicts.get(witness)) is not None and after.stage == stage and after.witness != witness:
             witness = after.witness
         return witness

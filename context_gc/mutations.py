@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from .events import Event
 from .policy import Policy
-from .semantics import Command, FileEdit, FileRead, semantics
+from .semantics import FileEdit, FileRead, semantics, tool_kind
 
 _CHANGING_TYPES = ("file_edit", "artifact_created", "command_run", "build_run", "test_run", "git_commit")
 
@@ -40,15 +40,17 @@ class Mutations:
         edits = self._in_file.get(_name(fact.path), ())
         return _any_between(self._anywhere, first, second) or _any_between(edits, first, second)
 
+    def _acts(self, tool_name: str) -> bool:
+        return tool_kind(tool_name) in ("write", "edit", "shell") or self._policy.is_side_effect(tool_name)
+
     def _take(self, seq: int) -> None:
         event = self._events[seq]
         kind = event["type"]
         if kind not in _CHANGING_TYPES and kind != "tool_call":
             return
+        if kind == "tool_call" and not self._acts(event["tool_name"]):
+            return
         fact = semantics(event)
-        if kind == "tool_call" and not isinstance(fact, FileEdit | Command):
-            if not self._policy.is_side_effect(event["tool_name"]):
-                return
         places = self._in_file.setdefault(_name(fact.path), []) if isinstance(fact, FileEdit) else self._anywhere
         places.append(seq)
         self._all.append(seq)

@@ -55,7 +55,7 @@ class Policy:
     stages: tuple[str, ...] = DEFAULT_STAGES  #: the stages that run, by name; their order is fixed
     protect_types: tuple[str, ...] = ("requirement", "constraint")
     protect_importance: tuple[str, ...] = ("critical",)
-    protect_tags: tuple[str, ...] = ()
+    protect_tags: tuple[str, ...] = ("user",)
     protect_tools: tuple[str, ...] = ()  #: globs over tool names
     protect_paths: tuple[str, ...] = ()  #: globs over the path that an event is about
     protect_ids: tuple[str, ...] = ()

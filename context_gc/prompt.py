@@ -9,10 +9,10 @@ from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 
 from .engine import Verdict
-from .events import Event
+from .events import Event, label
 from .ledger import Ledger
 from .meter import Meter
-from .render import describe, label, line, stub
+from .render import describe, escape, line, stub
 from .runs import Runs
 
 BLOCK = 256  #: events a block
@@ -40,15 +40,7 @@ class Prompt:
         """Take in the events up to `size` and the places whose verdict changed."""
         start, self.size = self.size, size
         heads: set[int] = set()
-        events, slots = self._events, self._slots
-        for seq in range(start, size):
-            event, verdict = events[seq], verdicts.get(seq)
-            text = line(event) if verdict is None or event["type"] == "abandon" else None
-            if text and event["type"] == "abandon":
-                self._reasons.append(seq)
-            slots.append(text or None)
-            if verdict is not None:
-                self._place(seq, verdict, heads)
+        self._append(start, size, verdicts, heads)
         blocks = -(-size // BLOCK)
         self._texts += [None] * (blocks - len(self._texts))
         self._block_tokens += [None] * (blocks - len(self._block_tokens))
@@ -57,10 +49,40 @@ class Prompt:
         for seq in changed:
             if seq < start:
                 self._place(seq, verdicts.get(seq), heads)
-        heads.update(self.runs.start(seq) for seq in self._ledger.clusters)
+        again = set(self._ledger.clusters)
+        if self._style in ("described", "worthwhile"):  # these look at more than which events were cut
+            again.update(place for seq in (*changed, *range(start, size)) for place in self._ledger.unit(seq))
+        heads.update(self.runs.start(seq) for seq in again if seq in self.runs)
         for head in heads:
             if self.runs.end(head) is not None:
                 self._head(head)
+
+    def _append(self, start: int, size: int, verdicts: Mapping[int, Verdict], heads: set[int]) -> None:
+        events, slots = self._events, self._slots
+        opened = None  # where the stretch of cut events that is being read began
+        for seq in range(start, size):
+            event, verdict = events[seq], verdicts.get(seq)
+            if event["type"] == "abandon" and line(event):
+                self._reasons.append(seq)
+            if verdict is not None and verdict.kept is None:
+                slots.append(None)
+                opened = seq if opened is None else opened
+                continue
+            if opened is not None:
+                self.runs.append(opened, seq - 1)
+                heads.add(self.runs.start(opened))
+                opened = None
+            slots.append(self._live_text(seq, verdict))
+        if opened is not None:
+            self.runs.append(opened, size - 1)
+            heads.add(self.runs.start(opened))
+
+    def _live_text(self, seq: int, verdict: Verdict | None) -> str | None:
+        text = line(self._events[seq])
+        if verdict is not None and (mark := self._mark(seq, verdict)):
+            self._marked.add(seq)
+            text = f"{text} {mark}" if text else mark
+        return text or None
 
     def _place(self, seq: int, verdict: Verdict | None, heads: set[int]) -> None:
         if verdict is not None and verdict.kept is None:
@@ -77,13 +99,7 @@ class Prompt:
             if seq - 1 in self.runs:
                 heads.add(self.runs.start(seq - 1))
         self._marked.discard(seq)
-        text = line(self._events[seq])
-        if verdict is not None and verdict.kept is not None:
-            mark = self._mark(seq, verdict)
-            if mark:
-                self._marked.add(seq)
-                text = f"{text} {mark}" if text else mark
-        self._set(seq, text or None)
+        self._set(seq, self._live_text(seq, verdict))
 
     def _set(self, seq: int, text: str | None) -> None:
         self._slots[seq] = text
@@ -93,8 +109,8 @@ class Prompt:
         decision = self._ledger.decision(seq)
         if decision.stage != "dead-branches" or not decision.because or decision.kept is None:
             return ""
-        by, kept = label(decision.because[0]), decision.kept.partition("=")[2] or decision.kept
-        return f"(abandoned by {by}, kept: {kept})".replace("[RECEIPT", "\\[RECEIPT")
+        kept = " ".join((decision.kept.partition("=")[2] or decision.kept).split())
+        return escape(f"(abandoned by {label(decision.because[0])}, kept: {kept})")
 
     def _head(self, start: int) -> None:
         """Write the stub of a run into its first slot; or its lines, where the stub would be longer."""
@@ -103,7 +119,7 @@ class Prompt:
         if self._style == "worthwhile":
             lines = [line(self._events[seq]) for seq in places]
             cost = sum(map(self._meter.line, places))
-            keep = self._meter.count(text) > cost and not any(self._is_abandoned(seq) for seq in places)
+            keep = self._meter.count(text) > cost and all(self._may_stand(seq, places) for seq in places)
             (self.shown.update if keep else self.shown.difference_update)(places)
             for seq, each in zip(places, lines, strict=True):
                 self._set(seq, each or None if keep else None)
@@ -111,8 +127,10 @@ class Prompt:
                 return
         self._set(start, text or None)
 
-    def _is_abandoned(self, seq: int) -> bool:
-        return self._ledger.decision(seq).stage == "dead-branches"  # in full it would look current
+    def _may_stand(self, seq: int, places: range) -> bool:
+        """Whether a cut event may stand in full: nothing abandoned (it would look current), no half of a unit."""
+        whole = all(place in places for place in self._ledger.unit(seq) if place < self.size)
+        return whole and self._ledger.decision(seq).stage != "dead-branches"
 
     def stub(self, places: range) -> str:
         """The stub of a run: a function of the events in it and of what found them, nothing else."""

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from .events import Event
+from .events import PLAIN_SIZE, Event
 from .policy import Policy, matches
 from .semantics import path_of
 
 
 def protection(event: Event, policy: Policy) -> str | None:
     """What protects an event for good, such as "importance=critical"; None when nothing does."""
-    get = event.get
-    if get("importance") in policy.protect_importance:
-        return f"importance={event['importance']}"
-    if event["type"] in policy.protect_types:
-        return f"type={event['type']}"
-    if policy.protect_tags and "tags" in event:
-        for tag in event["tags"] or ():
+    kind = event["type"]
+    if kind in policy.protect_types:
+        return f"type={kind}"
+    if len(event) > PLAIN_SIZE[kind]:
+        if event.get("importance") in policy.protect_importance:
+            return f"importance={event['importance']}"
+        for tag in event.get("tags") or () if policy.protect_tags else ():
             if tag in policy.protect_tags:
                 return f"tag={tag}"
     if policy.protect_ids and event["id"] in policy.protect_ids:

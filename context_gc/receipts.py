@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from .canonical import digest
 from .decision import Decision
 from .errors import NotPruned, UnknownReceipt
-from .events import Event
+from .events import Event, is_label, label
 from .graph import StateGraph
-from .render import label
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +97,6 @@ def _members(graph: StateGraph, receipt_id: str) -> list[str]:
 
 def _name(graph: StateGraph, receipt_id: str) -> str:
     """The event id that a stub's label stands for: a label differs from the id only for unsafe ids."""
-    if receipt_id in graph or not receipt_id.startswith("id_"):
+    if not is_label(receipt_id):
         return receipt_id
     return next((name for name in graph if label(name) == receipt_id), receipt_id)

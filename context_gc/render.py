@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import hashlib
-import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from .canonical import readable
-from .events import FIELDS, Event
+from .events import PLAIN_SIZE, Event, label
 from .semantics import path_of
 
-_SAFE_ID = re.compile(r"[A-Za-z0-9_.:@/+-]{1,200}")
 _PAYLOAD = ("text", "output", "stdout", "stderr", "diff", "body")  # what an importer carries under a line
 _WITH_CONTENT = ("decision", "requirement", "constraint", "verification", "abandon")
 _SHOWN_TESTS = 2
-_PLAIN_SIZE = {kind: 3 + len(fields) for kind, fields in FIELDS.items()}  # id, type and timestamp beside them
 
 
 def line(event: Event) -> str:
@@ -24,10 +20,17 @@ def line(event: Event) -> str:
     Text that looks like a stub is escaped with a backslash, so that no event can forge one.
     """
     kind = event["type"]
-    text = _LINES[kind](event)
-    if len(event) - ("parent_id" in event) > _PLAIN_SIZE[kind]:
+    text = event["content"] if kind == "decision" else _LINES[kind](event)
+    if len(event) - ("parent_id" in event) > PLAIN_SIZE[kind]:
         text = _with_payload(event, kind, text)
-    return text.replace("[RECEIPT", "\\[RECEIPT") if "[RECEIPT" in text else text
+    return text if text.isascii() and "[RECEIPT" not in text else escape(text)
+
+
+def escape(text: str) -> str:
+    """Text that can be sent and that forges no stub: stub-like text gets a backslash, a lone surrogate U+FFFD."""
+    if not text.isascii():
+        text = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    return text.replace("[RECEIPT", "\\[RECEIPT")
 
 
 def images(event: Event) -> int:
@@ -36,22 +39,14 @@ def images(event: Event) -> int:
     return sum(map(_is_image, value)) if type(value) is list else 0
 
 
-def label(name: str) -> str:
-    """An id as a stub may show it: itself, or `id_` and a hash when it has characters that could mislead."""
-    if _SAFE_ID.fullmatch(name):
-        return name
-    return "id_" + hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:12]
-
-
 def stub(receipt_ids: Sequence[str], notes: Sequence[str] = ()) -> str:
     """The line that stands for a run of cut events: the first receipt's id and how many more there are.
 
-    `notes` are the reasons that abandoned branches in the run were given up for, or descriptions.
+    `notes` (escaped) are the reasons that abandoned branches in the run were given up for, or descriptions.
     """
     text = f"[RECEIPT {label(receipt_ids[0])}]" + (f" +{len(receipt_ids) - 1}" if len(receipt_ids) > 1 else "")
     if notes:
-        told = "; ".join(" ".join(note.split()) for note in notes)
-        text += " " + told.replace("[RECEIPT", "\\[RECEIPT")
+        text += " " + "; ".join(" ".join(note.split()) for note in notes)
     return text
 
 
@@ -59,7 +54,7 @@ def describe(event: Event, stage: str) -> str:
     """What a described stub tells of the event it begins with: its tool or type, its path, the stage."""
     path = path_of(event)
     what = event["tool_name"] if event["type"] == "tool_call" else event["type"]
-    return f"{what}{' ' + path if path else ''}, {stage}"
+    return escape(f"{what}{' ' + path if path else ''}, {stage}")
 
 
 def _with_payload(event: Event, kind: str, text: str) -> str:

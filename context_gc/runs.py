@@ -31,6 +31,13 @@ class Runs:
         self._end[start], self._start[end] = end, start
         return start
 
+    def append(self, start: int, end: int) -> None:
+        """Cut a stretch behind all that was seen so far; it joins the run before it where it touches one."""
+        self._in.update(range(start, end + 1))
+        if start - 1 in self._start:
+            start = self._start.pop(start - 1)
+        self._end[start], self._start[end] = end, start
+
     def discard(self, seq: int) -> None:
         """Bring an event back: its run ends before it, and a new one begins behind it."""
         start = self.start(seq)

@@ -11,6 +11,7 @@ import json
 import posixpath
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from .events import Event
@@ -73,31 +74,40 @@ class Status:
 
 Fact = FileRead | FileEdit | Command | TestRun | Build | Commit | Search | Status
 
-READ_TOOLS = frozenset("read read_file readfile view view_file open_file cat notebookread".split())
-WRITE_TOOLS = frozenset("write write_file writefile write_to_file create_file save_file".split())
-EDIT_TOOLS = frozenset(
-    "edit edit_file multiedit notebookedit replace replace_in_file str_replace str_replace_editor str_replace_based_edit_tool"
-    " apply_diff apply_patch insert_content search_and_replace".split()
-)
-SHELL_TOOLS = frozenset(
-    "bash shell sh exec exec_command execute_command run_command run_shell_command local_shell terminal powershell".split()
-)
-SEARCH_TOOLS = frozenset(
-    "grep glob search ls list list_files list_directory find find_file search_files search_file_content codebase_search"
-    " web_search websearch webfetch web_fetch fetch".split()
-)
-STATUS_TOOLS = frozenset("todowrite todo_write write_todos update_plan update_todo_list task_tracker".split())
+_KINDS = {
+    "read": frozenset("read read_file readfile view view_file open_file cat notebookread".split()),
+    "write": frozenset("write write_file writefile write_to_file create_file save_file".split()),
+    "edit": frozenset(
+        "edit edit_file multiedit notebookedit replace replace_in_file str_replace str_replace_editor"
+        " str_replace_based_edit_tool apply_diff apply_patch insert_content search_and_replace".split()
+    ),
+    "shell": frozenset(
+        "bash shell sh exec exec_command execute_command run_command run_shell_command local_shell terminal"
+        " powershell".split()
+    ),
+    "search": frozenset(
+        "grep glob search ls list list_files list_directory find find_file search_files search_file_content"
+        " codebase_search web_search websearch webfetch web_fetch fetch".split()
+    ),
+    "status": frozenset("todowrite todo_write write_todos update_plan update_todo_list task_tracker".split()),
+}
 
-_PATH_KEYS = ("file_path", "path", "filePath", "filename", "file", "notebook_path", "absolute_path", "target_file", "uri")
+_PATH_KEYS = (
+    "file_path", "path", "filePath", "filename", "file", "notebook_path", "absolute_path", "target_file", "uri",
+)  # fmt: skip
 _TEXT_KEYS = ("command", "cmd", "pattern", "query", "q", "url", "regex", "prompt")
-_LEAD = re.compile(r"^\s*(?:cd\s+\S+\s*(?:&&|;)\s*|[A-Z_][A-Z0-9_]*=\S*\s+|timeout\s+\S+\s+|env\s+|sudo\s+|time\s+)*")
+_LEAD = re.compile(
+    r"\s*(?:cd\s+\S+\s*(?:&&|;)\s*|[A-Z_][A-Z0-9_]*=\S*\s+|timeout\s+\S+\s+|env\s+|sudo\s+|time\s+)*"
+)
 _TESTS = re.compile(
-    r"(?:python\d?(?:\.\d+)?\s+-m\s+)?(?:pytest|unittest|tox|nox)\b|(?:npm|pnpm|yarn|bun)\s+(?:run\s+)?test|(?:npx\s+)?(?:jest|vitest|mocha)\b"
-    r"|cargo\s+(?:\w+\s+)?(?:test|nextest)|go\s+test|mvn\s+.*\btest|(?:\./)?gradlew?\s+.*\btest|make\s+(?:\S+\s+)*test|ctest|rspec|mix\s+test|dotnet\s+test"
+    r"(?:python\S*\s+-m\s+)?(?:pytest|unittest|tox|nox)\b|(?:npm|pnpm|yarn|bun)\s+(?:run\s+)?test"
+    r"|(?:npx\s+)?(?:jest|vitest|mocha)\b|cargo\s+(?:\w+\s+)?(?:test|nextest)|go\s+test|mvn\s+.*\btest"
+    r"|(?:\./)?gradlew?\s+.*\btest|make\s+(?:\S+\s+)*test|ctest|rspec|mix\s+test|dotnet\s+test"
 )
 _BUILDS = re.compile(
-    r"(?:npm|pnpm|yarn|bun)\s+run\s+build|cargo\s+(?:build|check)|go\s+build|make\b|cmake\b|ninja\b|tsc\b|mvn\s+.*\b(?:package|compile|install)"
-    r"|(?:\./)?gradlew?\s+.*\b(?:build|assemble)|python\d?\s+-m\s+build|dotnet\s+build"
+    r"(?:npm|pnpm|yarn|bun)\s+run\s+build|cargo\s+(?:build|check)|go\s+build|make\b|cmake\b|ninja\b|tsc\b"
+    r"|mvn\s+.*\b(?:package|compile|install)|(?:\./)?gradlew?\s+.*\b(?:build|assemble)|python\S*\s+-m\s+build"
+    r"|dotnet\s+build"
 )
 
 
@@ -121,6 +131,13 @@ def semantics(event: Event) -> Fact | None:
     if kind == "git_commit":
         return Commit(event["message"], 0)
     return None
+
+
+@lru_cache(maxsize=4_096)
+def tool_kind(tool: str) -> str | None:
+    """What a tool is known to do by its name or its last part: read, write, edit, shell, search or status."""
+    name = re.split(r"__|[./:]", tool)[-1].lower()
+    return next((kind for kind, names in _KINDS.items() if name in names), None)
 
 
 def arguments(event: Event) -> dict[str, Any]:
@@ -151,23 +168,21 @@ def normalise(path: str, cwd: str = "") -> str:
 
 
 def _of_call(tool: str, given: dict[str, Any]) -> Fact | None:
-    name = re.split(r"__|[./:]", tool)[-1].lower()
+    kind = tool_kind(tool)
+    if kind is None:
+        return None
     path, text = _first(given, _PATH_KEYS), _first(given, _TEXT_KEYS)
-    if name in SHELL_TOOLS and text:
-        return _of_command(text, None)
-    if name in STATUS_TOOLS:
-        return Status(name)
-    if name == "str_replace_editor" and given.get("command") == "view" and path:
-        return FileRead(path)
-    if name in READ_TOOLS and path:
-        return FileRead(path, _whole(given.get("offset")), _whole(given.get("limit")))
-    if name in WRITE_TOOLS and path:
-        return FileEdit(path, whole=True)
-    if name in EDIT_TOOLS and path:
-        return FileEdit(path)
-    if name in SEARCH_TOOLS:
+    if kind == "shell":
+        return _of_command(text, None) if text else None
+    if kind == "status":
+        return Status(tool)
+    if kind == "search":
         return Search(text or "", path)
-    return None
+    if path is None:
+        return None
+    if kind == "read" or given.get("command") == "view":
+        return FileRead(path, _whole(given.get("offset")), _whole(given.get("limit")))
+    return FileEdit(path, whole=kind == "write")
 
 
 def _of_command(text: str, exit_code: int | None) -> Command:

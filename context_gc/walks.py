@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 
 from .graph import StateGraph
 
@@ -90,13 +90,20 @@ def cycles(graph: StateGraph) -> list[Sequence[int]]:
     return found
 
 
-def above(graph: StateGraph, seq: int) -> Iterator[int]:
-    """Every event on a path of `sequence` edges down to this one, nearest first; not the event itself."""
+def above(graph: StateGraph, seq: int, until: Container[int] = ()) -> Iterator[int]:
+    """Every event on a path of `sequence` edges down to this one, nearest first; not the event itself.
+
+    What lies above an event of `until` is left out.
+    """
     seen = {seq}
     queue = deque([seq])
     while queue:
-        for parent in graph.parents(queue.popleft()):
+        place = queue.popleft()
+        if place != seq:
+            yield place
+            if place in until:
+                continue
+        for parent in graph.parents(place):
             if parent not in seen:
                 seen.add(parent)
                 queue.append(parent)
-                yield parent

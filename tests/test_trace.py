@@ -5,14 +5,13 @@ from __future__ import annotations
 import gzip
 import io
 import json
-import random
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from context_gc.errors import AmbiguousFormat, ContextGCError, TraceError, UnknownFormat
+from context_gc.errors import AmbiguousFormat, TraceError, UnknownFormat
 from context_gc.importers import IMPORTERS, claude_code, decode, native
 from context_gc.importers.document import Document, objects, parse_at
 from context_gc.importers.names import Names, milliseconds
@@ -233,7 +232,7 @@ def test_the_head_ends_with_a_whole_line():
 
 def test_sniffers_pass_over_damaged_lines():
     assert list(objects('{"a":\n7\n\n{"b":1}\n{"c":1}', 4)) == [{"b": 1}]
-    with pytest.raises(ValueError, match="^expecting value at column 1$"):
+    with pytest.raises(ValueError, match=r"^expecting value at column 1$"):
         parse_at("")
 
 
@@ -283,22 +282,8 @@ def test_times_are_milliseconds(value, expected):
 @given(st.binary(max_size=300), st.sampled_from([b"", ONE + b"\n", b"[" + ONE, b"\x1f\x8b\x08", b"\xff\xfe"]))
 def test_any_bytes_give_traces_or_our_error(data, start):
     try:
-        assert load_traces(start + data)
-    except ContextGCError as error:
-        assert "\n" not in str(error)
-
-
-@needs_corpus
-def test_damaged_real_sessions_give_traces_or_our_error():
-    chance = random.Random(7)
-    for path in sorted((CORPUS / "claude_code").rglob("*.jsonl")):
-        whole = path.read_bytes()
-        for _ in range(40 if len(whole) < 400_000 else 3):
-            data = bytearray(whole[: chance.randrange(len(whole))])
-            for _ in range(chance.choice((0, 1, 20, 400))):
-                if data:
-                    data[chance.randrange(len(data))] = chance.randrange(256)
-            try:
-                load_traces(bytes(data))
-            except TraceError:
-                pass
+        traces = load_traces(start + data)
+    except TraceError:
+        return
+    for trace in traces:
+        assert trace.windows[-1].stop == len(trace.events)

@@ -21,8 +21,7 @@ name = "claude-code"
 
 RECORD_TYPES = frozenset(
     ("user", "assistant", "system", "progress", "summary", "attachment", "file-history-snapshot", "queue-operation")
-    + ("permission-mode", "mode", "ai-title", "custom-title", "agent-name", "last-prompt")
-)
+)  # many more exist; a session that matters has some of these early on
 TITLE_FIELDS = ("customTitle", "aiTitle", "summary")  #: of records that name the session, best first
 LONGEST_TITLE = 80  #: characters
 
@@ -96,10 +95,7 @@ def _groups(lines: Sequence[Line]) -> dict[str, list[Line]]:
         key = ""
         if line.record.get("isSidechain") is True:
             agent = line.record.get("agentId")
-            if type(agent) is str and agent:
-                key = agent
-            else:
-                key = root.get(line.parent) or line.uuid or "subagent"
+            key = (type(agent) is str and agent) or root.get(line.parent) or line.uuid or "subagent"
             if line.uuid:
                 root.setdefault(line.uuid, key)
         groups.setdefault(key, []).append(line)

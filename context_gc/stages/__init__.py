@@ -47,7 +47,7 @@ class GroupStage(Stage, Protocol):
         """The event types that it groups."""
         ...
 
-    def key(self, seq: int, view: View) -> Hashable | None:
+    def key(self, event: Event, seq: int, view: View) -> Hashable | None:
         """The group that an event belongs to; None for none."""
         ...
 

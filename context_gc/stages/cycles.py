@@ -22,7 +22,7 @@ class Cycles:
     def types(self, view: View) -> Sequence[str]:
         return EVENT_TYPES if view.rings else ()
 
-    def key(self, seq: int, view: View) -> Hashable | None:
+    def key(self, event: Event, seq: int, view: View) -> Hashable | None:
         return view.rings.get(seq)
 
     def judge(self, group: Sequence[int], fresh: int, view: View) -> Iterator[tuple[int, int]]:

@@ -9,6 +9,8 @@ from ..canonical import canonical
 from ..events import Event
 from .view import View
 
+_texts = frozenset((str,)).issuperset
+
 
 class Duplicates:
     """Calls with the same tool, arguments and complete list of results: the earliest stays.
@@ -23,29 +25,37 @@ class Duplicates:
     def types(self, view: View) -> Sequence[str]:
         return ("tool_call",)
 
-    def key(self, seq: int, view: View) -> Hashable | None:
-        event = view.events[seq]
+    def key(self, event: Event, seq: int, view: View) -> Hashable | None:
         if view.policy.is_side_effect(event["tool_name"]):
             return None
-        return event["tool_name"], canonical(event["arguments"])
+        given = event["arguments"]
+        if type(given) is dict and _texts(map(type, given.values())):
+            return event["tool_name"], *sorted(given.items())
+        return event["tool_name"], canonical(given)
 
     def judge(self, group: Sequence[int], fresh: int, view: View) -> Iterator[tuple[int, int]]:
-        start = len(group) - fresh
-        kept = next((seq for seq in reversed(group[:start]) if view.units.results(seq)), None)
+        start, units = len(group) - fresh, view.units
+        kept = next((seq for seq in reversed(group[:start]) if units.results(seq)), None)
+        answers = None if kept is None else _answers(kept, view)
         for seq in group[start:]:
-            if not view.units.results(seq):
+            results = units.results(seq)
+            if not results:
                 continue
-            if kept is not None and _answers(kept, view) == _answers(seq, view):
-                last = view.units.results(seq)[-1]
-                if not view.mutations.between(kept, last, view.events[seq]):
+            again = _answers(seq, view)
+            if kept is not None and again == answers:
+                if not view.mutations.between(kept, results[-1], view.events[seq]):
                     yield seq, kept
                     continue
-            kept = seq
+            kept, answers = seq, again
 
     def reason(self, event: Event, witness: str) -> str:
         return f"duplicate of {witness}"
 
 
-def _answers(call: int, view: View) -> list[tuple[str, bool]]:
-    results = (view.events[seq] for seq in view.units.results(call))
-    return [(canonical(result["result"]), bool(result.get("is_error"))) for result in results]
+def _answers(call: int, view: View) -> list[object]:
+    results = [view.events[seq] for seq in view.units.results(call)]
+    return [(_same(result["result"]), bool(result.get("is_error"))) for result in results]
+
+
+def _same(value: object) -> object:
+    return value if type(value) is str else (canonical(value),)

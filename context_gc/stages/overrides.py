@@ -14,7 +14,8 @@ class Overrides:
     """Per key the newest write by timestamp stays; of equal ones the later in the trace.
 
     Keys are equal when type and value are: 1, 1.0 and true are three keys. With `override_scope="path"`
-    a write replaces only those on its own path, so that parallel branches keep their values.
+    a write replaces only those before it on its own paths, so that parallel branches keep their values;
+    blind spot: the first write of a key costs the way to the root.
     """
 
     name: ClassVar[str] = "overrides"
@@ -23,8 +24,8 @@ class Overrides:
     def types(self, view: View) -> Sequence[str]:
         return ("set_var",)
 
-    def key(self, seq: int, view: View) -> Hashable:
-        key = view.events[seq]["key"]
+    def key(self, event: Event, seq: int, view: View) -> Hashable:
+        key = event["key"]
         return key if type(key) is str else (type(key).__name__, repr(key))
 
     def judge(self, group: Sequence[int], fresh: int, view: View) -> Iterator[tuple[int, int]]:
@@ -40,9 +41,9 @@ class Overrides:
     def _judge_by_path(self, group: Sequence[int], fresh: int, view: View) -> Iterator[tuple[int, int]]:
         alive = set(group)
         for seq in group[len(group) - fresh :]:
-            older = next((place for place in above(view.graph, seq) if place in alive), None)
-            if older is not None:
-                alive.discard(older)
+            replaced = [older for older in above(view.graph, seq, alive) if older in alive and older < seq]
+            alive.difference_update(replaced)
+            for older in replaced:
                 yield older, seq
 
     def reason(self, event: Event, witness: str) -> str:

@@ -1,0 +1,170 @@
+"""Diff rows: full history against prompt, event by event, from what is known to have been cut.
+
+Nothing is compared as text but a marked line with itself, so the cost is that of reading the trace once.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from difflib import SequenceMatcher
+from typing import NamedTuple
+
+from ..compaction import Compaction
+from ..decision import Decision
+from ..policy import Policy
+from ..render import line
+from ..stages import STAGES
+from .palette import kind_of
+
+SAME, CUT, MARKED = "same", "cut", "marked"
+_WORDS = re.compile(r"\w+|\s+|[^\w\s]")
+_COMPARED = 2_000  #: words on either side beyond which a changed middle is taken as wholly replaced
+
+
+class DiffRow(NamedTuple):
+    """One event: its line in the full history and what stands in its place in the prompt."""
+
+    seq: int  #: place in the window, from 0
+    id: str
+    kind: str  #: as the palette colours it
+    fate: str  #: SAME, CUT or MARKED
+    before: str  #: "" for an event that prints nothing
+    after: str | None  #: its line, the stub of the run it heads, or nothing
+    impact: int  #: tokens that its fate adds to the full history, its stub included
+    stage: str = ""  #: the stage that found it dead, also where it is kept
+    reason: str = ""  #: why it was cut; for events that are kept, what a stage found and what kept them
+
+
+class Part(NamedTuple):
+    """A piece of a marked line; `what` is "same", "gone" or "new"."""
+
+    what: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A run of cut events with the stub that came for it, or one line that got a mark."""
+
+    start: int
+    stop: int  #: the place after its last event
+    fate: str  #: CUT or MARKED
+    stub: str  #: what stands for it; "" where the policy leaves no stub
+    tokens: int  #: what it adds to the full history: negative when it saves
+    reasons: tuple[tuple[str, str, int], ...]  #: (stage, reason, how many events), in order of appearance
+
+
+@dataclass(frozen=True, slots=True)
+class Diff:
+    """All rows in trace order, and the changes among them."""
+
+    rows: tuple[DiffRow, ...]
+    changes: tuple[Change, ...]
+    tokens_before: int
+    tokens_after: int
+    first: int  #: number of its first event in the whole trace, from 1
+
+    def next_change(self, place: int) -> int:
+        """The number of the first change that ends behind a place; how many there are when none does."""
+        return bisect_right(self.changes, place, key=lambda change: change.stop)
+
+    def change_at(self, place: int) -> int | None:
+        """The number of the change that a place is part of; None for an unchanged event."""
+        number = self.next_change(place)
+        return number if number < len(self.changes) and self.changes[number].start <= place else None
+
+
+def diff(result: Compaction, first: int = 1) -> Diff:
+    """The diff of one compaction, whose first event is event number `first` of its trace.
+
+    The impacts of all rows add up to tokens_after - tokens_before.
+    """
+    before, after = result["tokens_before"], result["tokens_after"]
+    rows = tuple(_rows(result))
+    return Diff(rows, tuple(_changes(rows)), before, after, first)
+
+
+def steps(policy: Policy) -> tuple[str, ...]:
+    """The stages that a policy runs, in the order in which they run."""
+    return tuple(stage.name for stage in STAGES if stage.name in policy.stages)
+
+
+def first_stages(policy: Policy, count: int) -> Policy:
+    """The policy with only the first `count` of its stages; 0 gives the full history."""
+    return replace(policy, stages=steps(policy)[:count])
+
+
+def parts(before: str, after: str) -> tuple[Part, ...]:
+    """How one line became another, in words. Compares only what lies between their common start and end."""
+    old, new = _WORDS.findall(before), _WORDS.findall(after)
+    head = _common(old, new)
+    tail = _common(old[head:][::-1], new[head:][::-1])
+    ended = len(old) - tail
+    told = [Part("same", "".join(old[:head]))]
+    told += _compared(old[head:ended], new[head : len(new) - tail])
+    told.append(Part("same", "".join(old[ended:])))
+    return tuple(part for part in told if part.text)
+
+
+def _rows(result: Compaction) -> Iterator[DiffRow]:
+    prompt, runs = result.prompt_object, result.prompt_object.runs
+    for seq, event in enumerate(result.events):
+        slot, decision = prompt.slot(seq), result.decision(event["id"])
+        if decision is None:
+            yield DiffRow(seq, event["id"], kind_of(event), SAME, slot or "", slot or "", 0)
+            continue
+        before, told = line(event), _told(decision)
+        cut = seq in runs and seq not in prompt.shown
+        fate = CUT if cut else SAME if (slot or "") == before else MARKED
+        after = slot if cut else slot or ""
+        yield DiffRow(seq, event["id"], kind_of(event), fate, before, after, prompt.impact(seq), decision.stage, told)
+
+
+def _told(decision: Decision) -> str:
+    return decision.reason if decision.kept is None else f"{decision.would}; kept: {decision.kept}"
+
+
+def _changes(rows: Sequence[DiffRow]) -> Iterator[Change]:
+    run: list[DiffRow] = []
+    for row in rows:
+        if run and row.fate != CUT:
+            yield _change(run)
+            run = []
+        if row.fate == CUT:
+            run.append(row)
+        elif row.fate == MARKED:
+            yield _change([row])
+    if run:
+        yield _change(run)
+
+
+def _change(run: Sequence[DiffRow]) -> Change:
+    first = run[0]
+    counts: dict[tuple[str, str], int] = {}
+    for row in run:
+        counts[row.stage, row.reason] = counts.get((row.stage, row.reason), 0) + 1
+    reasons = tuple((stage, reason, count) for (stage, reason), count in counts.items())
+    tokens = sum(row.impact for row in run)
+    return Change(first.seq, run[-1].seq + 1, first.fate, first.after or "", tokens, reasons)
+
+
+def _common(old: Sequence[str], new: Sequence[str]) -> int:
+    same = 0
+    for mine, other in zip(old, new, strict=False):
+        if mine != other:
+            break
+        same += 1
+    return same
+
+
+def _compared(old: Sequence[str], new: Sequence[str]) -> list[Part]:
+    if not old or not new or max(len(old), len(new)) > _COMPARED:
+        return [Part("gone", "".join(old)), Part("new", "".join(new))]
+    told: list[Part] = []
+    for what, a, b, c, d in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+        told += [Part("same", "".join(old[a:b]))] if what == "equal" else []
+        told += [Part("gone", "".join(old[a:b])), Part("new", "".join(new[c:d]))] if what != "equal" else []
+    return told

@@ -1,0 +1,317 @@
+// Draws the diff and answers to clicks and keys. All text of a trace comes in `data` and is shown through
+// textContent; nothing of it becomes markup, style or an address.
+const views = (globalThis.__contextGcDiff ??= { views: {}, replies: {} });
+
+function el(tag, name, text) {
+  const made = document.createElement(tag);
+  if (name) made.className = name;
+  if (text !== undefined) made.textContent = text;
+  return made;
+}
+
+function button(name, text, label) {
+  const made = el('button', name, text);
+  made.type = 'button';
+  if (label) made.setAttribute('aria-label', label);
+  return made;
+}
+
+class View {
+  constructor(host) {
+    this.host = host;
+    this.rail = host.querySelector('.rail');
+    this.box = host.querySelector('.box');
+    this.items = host.querySelector('.items');
+    this.said = host.querySelector('.said');
+    this.queue = [];
+    this.asked = 0;
+    this.version = null;
+    host.addEventListener('click', (event) => this.click(event));
+    this.box.addEventListener('keydown', (event) => this.key(event));
+    host.addEventListener('toggle', (event) => this.toggle(event.target), true);
+    new ResizeObserver(() => this.fit()).observe(host);
+  }
+
+  // drawing
+
+  draw(data) {
+    const before = this.version === null ? null : this.topmost();
+    Object.assign(this, { version: data.version, data, queue: [], busy: null, want: null });
+    this.host.querySelector('.head .before').textContent = `Full history  ${data.before} tokens`;
+    this.host.querySelector('.head .after').textContent = `Prompt  ${data.after} tokens`;
+    const change = this.host.querySelector('.head .change');
+    change.textContent = data.change === '0' ? 'nothing changed' : data.change;
+    change.classList.toggle('grows', data.change.startsWith('+'));
+    this.rail.replaceChildren(...data.changes.map((each) => this.listed(each)));
+    if (data.unlisted) this.rail.append(el('div', 'unlisted', `and ${data.unlisted} more changes`));
+    if (!data.changes.length) this.rail.append(el('div', 'unlisted', data.empty));
+    this.items.replaceChildren(...data.items.map((item) => this.item(item)));
+    this.host.querySelector('.head .step').hidden = !data.changes.length;
+    this.box.scrollTop = 0;
+    if (before !== null) this.go(before, 'show');
+  }
+
+  item(item) {
+    if (item.fold) return this.fold(item);
+    if (item.change === undefined) return this.row(item);
+    return item.fate === 'marked' ? this.row(item.rows[0], item) : this.cut(item);
+  }
+
+  row(row) {
+    const made = el('div', `row ${row.fate}`);
+    made.dataset.seq = row.seq;
+    const gutter = el('div', 'gutter');
+    const name = button('pick', row.number, `Select event ${row.number}`);
+    name.title = `${row.id}\n${row.kind}${row.note ? '\n' + row.note : ''}`;
+    name.prepend(el('i', `kind ${row.kind}`));
+    gutter.append(name);
+    if (row.tokens) gutter.append(el('span', row.tokens[0] === '+' ? 'tokens grows' : 'tokens', row.tokens));
+    made.append(gutter);
+    if (row.fate === 'cut') made.append(this.text(row, 'left', 'Removed: '));
+    else if (row.fate === 'marked') made.append(this.parts(row, 'left', 'new'), this.parts(row, 'right', ''));
+    else made.append(this.text(row, 'left'), this.text(row, 'right'));
+    const graph = button('graph', 'graph ↗', `Show event ${row.number} in the graph`);
+    made.append(graph);
+    return made;
+  }
+
+  text(row, side, hint) {
+    const cell = el('div', `cell ${side}`);
+    if (hint) cell.append(el('span', 'hint', hint));
+    const body = el('span', row.text ? 'body' : 'body nothing', row.text || '(prints nothing)');
+    body.dataset.text = row.seq;
+    cell.append(body);
+    if (row.more) cell.append(this.more(row));
+    return cell;
+  }
+
+  more(row) {
+    const made = button('more', `… ${row.more.toLocaleString('en-US')} more characters`);
+    made.dataset.whole = row.seq;
+    return made;
+  }
+
+  parts(row, side, without) {
+    const cell = el('div', `cell ${side}`);
+    for (const [what, text] of row.parts) {
+      if (what !== without) cell.append(el({ gone: 'del', new: 'ins' }[what] ?? 'span', '', text));
+    }
+    return cell;
+  }
+
+  cut(item) {
+    const made = el('div', 'change');
+    made.dataset.change = item.change;
+    const left = el('div', 'removed');
+    left.append(...item.rows.map((each) => (each.fold ? this.fold(each) : this.row(each))));
+    const right = el('div', 'came');
+    const stub = el('details', 'stub');
+    const chip = el('summary');
+    chip.append(el('span', 'sign', '◆ '), el('span', 'label', item.stub || 'no stub'));
+    chip.append(el('span', item.grows ? 'tokens grows' : 'tokens', item.tokens));
+    stub.append(chip);
+    stub.rows = item.rows;
+    right.append(stub, el('div', 'why', `✂ ${item.stage}: ${item.reason}`));
+    made.append(left, right);
+    return made;
+  }
+
+  original(row) {
+    if (row.fold) return this.fold(row);
+    const made = el('div', 'original');
+    made.dataset.original = row.seq;
+    const head = el('div', 'what');
+    const name = button('pick', row.number, `Select event ${row.number}`);
+    name.dataset.pick = row.seq;
+    head.append(name, el('span', '', ` ${row.note ?? ''}`));
+    made.append(head, this.text(row, 'whole'));
+    return made;
+  }
+
+  fold(item) {
+    const made = button(`fold ${item.fate}`, item.label);
+    made.dataset.start = item.fold[0];
+    made.dataset.stop = item.fold[1];
+    return made;
+  }
+
+  listed(change) {
+    const made = button('jump');
+    made.dataset.jump = change.seq;
+    made.append(el('span', change.grows ? 'tokens grows' : 'tokens', change.tokens));
+    const sign = change.fate === 'cut' ? '✂' : '±';
+    made.append(el('span', 'stage', `${sign} ${change.stage} · ${change.events}`), el('span', 'reason', change.reason));
+    return made;
+  }
+
+  // acting
+
+  click(event) {
+    const hit = event.target.closest('button');
+    if (!hit) return;
+    const row = hit.closest('[data-seq]');
+    if (hit.matches('.pick')) this.send('picked', Number(hit.dataset.pick ?? row.dataset.seq));
+    else if (hit.matches('.graph')) this.send('graph', Number(row.dataset.seq));
+    else if (hit.matches('.fold')) this.ask({ start: Number(hit.dataset.start), stop: Number(hit.dataset.stop) });
+    else if (hit.matches('.more')) this.ask({ seq: Number(hit.dataset.whole) });
+    else if (hit.matches('.jump')) this.go(Number(hit.dataset.jump), 'jump');
+    else if (hit.matches('.next')) this.step(1);
+    else if (hit.matches('.previous')) this.step(-1);
+  }
+
+  key(event) {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const by = { n: 1, j: 1, p: -1, k: -1 }[event.key];
+    if (!by) return;
+    event.preventDefault();
+    event.stopPropagation();
+    this.step(by);
+  }
+
+  toggle(details) {
+    if (!details.open || details.drawn || !details.rows) return;
+    details.drawn = true;
+    const inside = el('div', 'originals');
+    inside.append(...details.rows.map((row) => this.original(row)));
+    details.append(inside);
+    this.mark();
+  }
+
+  step(by) {
+    const all = this.data.changes;
+    if (!all.length) return;
+    const top = this.current ?? this.topmost() - by;
+    const at = by > 0 ? all.findIndex((each) => each.seq > top) : all.findLastIndex((each) => each.seq < top);
+    this.go(all[at < 0 ? (by > 0 ? all.length - 1 : 0) : at].seq, 'jump');
+  }
+
+  /** Bring an event into view: "show" puts it at the top, "jump" makes it the current change, "select" marks it. */
+  go(seq, how) {
+    const found = this.place(seq);
+    if (!found) {
+      const fold = [...this.items.querySelectorAll('.fold')].find((each) => each.dataset.start <= seq && seq < each.dataset.stop);
+      if (fold && this.want?.seq !== seq) {
+        this.want = { seq, how };
+        this.ask({ start: Number(fold.dataset.start), stop: Number(fold.dataset.stop), focus: seq });
+      }
+      return;
+    }
+    this.want = null;
+    const above = how === 'show' ? 0 : this.box.clientHeight / 4;
+    this.box.scrollTop += found.getBoundingClientRect().top - this.box.getBoundingClientRect().top - above;
+    if (how === 'jump') this.stand(seq);
+  }
+
+  /** What is visible of an event: its row, or in "after only" its place in the opened stub. */
+  place(seq) {
+    const row = this.items.querySelector(`.row[data-seq="${Number(seq)}"]`);
+    if (!row || row.getClientRects().length) return row;
+    const stub = row.closest('.change').querySelector('.stub');
+    stub.open = true;
+    this.toggle(stub);
+    return stub.querySelector(`[data-original="${Number(seq)}"]`) ?? stub;
+  }
+
+  stand(seq) {
+    this.current = seq;
+    const at = this.data.changes.findIndex((each) => each.seq === seq);
+    this.host.querySelectorAll('.now').forEach((each) => each.classList.remove('now'));
+    const listed = this.rail.children[at];
+    listed?.classList.add('now');
+    if (listed) this.rail.scrollTop = listed.offsetTop - this.rail.offsetTop - this.rail.clientHeight / 3;
+    this.place(seq)?.closest('.change, .row').classList.add('now');
+    this.said.textContent = `change ${at + 1} of ${this.data.changes.length + this.data.unlisted}`;
+  }
+
+  topmost() {
+    const top = this.box.getBoundingClientRect().top;
+    const rows = this.items.querySelectorAll('.row');
+    let low = 0, high = rows.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (rows[middle].getBoundingClientRect().bottom > top + 1) high = middle; else low = middle + 1;
+    }
+    return low < rows.length ? Number(rows[low].dataset.seq) : 0;
+  }
+
+  // asking Python
+
+  ask(question) {
+    this.queue.push(question);
+    if (!this.busy) this.sendNext();
+  }
+
+  sendNext() {
+    clearTimeout(this.patience);
+    const question = this.queue.shift();
+    this.busy = question ? { ...question, version: this.version, nonce: `${Date.now()}-${++this.asked}` } : null;
+    if (!this.busy) return;
+    this.patience = setTimeout(() => this.sendNext(), 8000);
+    this.send('asked', this.busy);
+  }
+
+  reply(reply) {
+    this.mode = reply.mode;
+    this.fit();
+    const told = reply.answer;
+    if (told && this.busy && told.nonce === this.busy.nonce && told.version === this.version) {
+      if (told.items) this.unfold(told);
+      else this.open(told);
+      this.sendNext();
+    }
+    if (reply.selected !== this.selected || reply.version !== this.marked) {
+      this.selected = reply.selected;
+      this.marked = reply.version;
+      if (reply.selected !== null && !this.onScreen(reply.selected)) this.go(reply.selected, 'select');
+    }
+    this.mark();
+    if (this.want && told) { const want = this.want; this.go(want.seq, want.how); this.mark(); }
+  }
+
+  /** Two columns need room: without it, side by side becomes unified and the list goes on top. */
+  fit() {
+    const width = this.host.clientWidth;
+    this.host.classList.toggle('narrow', width < 760);
+    this.host.dataset.mode = this.mode === 'side' && width < 700 ? 'unified' : this.mode;
+  }
+
+  onScreen(seq) {
+    const row = this.place(seq)?.getBoundingClientRect(), box = this.box.getBoundingClientRect();
+    return row && row.top >= box.top && row.bottom <= box.bottom;
+  }
+
+  mark() {
+    this.host.querySelectorAll('.selected').forEach((each) => { each.classList.remove('selected'); each.removeAttribute('aria-current'); });
+    if (this.selected === null || this.selected === undefined) return;
+    const seq = Number(this.selected);
+    this.host.querySelectorAll(`[data-seq="${seq}"], [data-original="${seq}"]`).forEach((each) => {
+      each.classList.add('selected');
+      each.setAttribute('aria-current', 'true');
+    });
+  }
+
+  unfold(told) {
+    this.host.querySelectorAll(`.fold[data-start="${told.start}"][data-stop="${told.stop}"]`).forEach((fold) => {
+      const inStub = fold.closest('.originals');
+      fold.replaceWith(...told.items.map((item) => (inStub ? this.original(item) : this.item(item))));
+    });
+  }
+
+  open(told) {
+    this.host.querySelectorAll(`[data-text="${told.seq}"]`).forEach((body) => { body.textContent = told.text; });
+    this.host.querySelectorAll(`[data-whole="${told.seq}"]`).forEach((each) => each.remove());
+  }
+}
+
+export default function ({ data, parentElement, setTriggerValue }) {
+  const host = parentElement.querySelector('.diff');
+  let view = views.views[data.gid];
+  if (!view || view.host !== host) view = views.views[data.gid] = new View(host);
+  view.send = setTriggerValue;
+  if (view.version !== data.version) {
+    view.draw(data);
+    const reply = views.replies[data.gid];
+    if (reply) view.reply(reply);
+  }
+  return () => { if (!host.isConnected && views.views[data.gid] === view) delete views.views[data.gid]; };
+}

@@ -1,0 +1,5 @@
+"""Graph: every event of a window, what became of it and why."""
+
+from context_gc.inspector.frame import frame
+
+inspected = frame("Graph")

@@ -1,0 +1,227 @@
+"""The promises of the design as checks over one result, written without the core's own machinery."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Iterable
+from typing import Any
+
+from context_gc import Compaction, NotPruned, Policy, StateGraph, compact_events, expand_receipt, get_receipt, receipt_of
+from context_gc.render import images, line
+from context_gc.tokens import COUNTERS, IMAGE_TOKENS
+
+Event = dict[str, Any]
+STUB = re.compile(r"\[RECEIPT ([A-Za-z0-9_.:@/+-]{1,200})\](?: \+(\d+))?(?: .*)?")
+KEYS = (
+    "prompt", "decisions", "receipts", "pruned_ids", "protected_ids", "stubs", "compact_events", "warnings",
+    "tokens_before", "tokens_after",
+)  # fmt: skip
+
+
+def values(result: Compaction) -> dict[str, Any]:
+    """All that a result says, apart from its graph, as JSON text by key: 1, 1.0 and true differ."""
+    return {key: json.dumps(result[key], sort_keys=True) for key in KEYS}
+
+
+def canonical(value: Any) -> bytes:
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode("utf-8", "surrogatepass")
+
+
+def stub_ids(prompt: str) -> list[str]:
+    """The ids in the stubs of a prompt. A line that begins like a stub has to be a whole one."""
+    found = []
+    for text in prompt.split("\n"):
+        if text.startswith("[RECEIPT "):
+            match = STUB.fullmatch(text)
+            assert match, text
+            found.append(match[1])
+        else:
+            assert "[RECEIPT" not in text.replace("\\[RECEIPT", ""), text
+    return found
+
+
+def pairs(events: Iterable[Event]) -> dict[str, str]:
+    """Result -> call: by event id wherever the call stands, or by the provider's id, the nearest before it."""
+    events = list(events)
+    calls = [event for event in events if event["type"] == "tool_call"]
+    found = {}
+    for place, event in enumerate(events):
+        if event["type"] == "tool_result":
+            before = [call for call in calls if call in events[:place]]
+            named = [call for call in before if call["id"] == event["call_id"]]
+            provided = [call for call in before if call.get("call_id") == event["call_id"]]
+            later = [call for call in calls if call["id"] == event["call_id"]]
+            for call in (*named, *provided[-1:], *later):
+                found[event["id"]] = call["id"]
+                break
+    return found
+
+
+def units(events: Iterable[Event]) -> dict[str, set[str]]:
+    """Event id -> the ids of its unit, itself included."""
+    events = list(events)
+    found = {event["id"]: {event["id"]} for event in events}
+    for result, call in pairs(events).items():
+        found[call].add(result)
+    for result, call in pairs(events).items():
+        found[result] = found[call]
+    return found
+
+
+def must_stay(event: Event) -> bool:
+    """What the design promises to be in every prompt."""
+    return (
+        event["type"] in ("requirement", "constraint")
+        or event.get("importance") == "critical"
+        or "user" in (event.get("tags") or ())
+        or event.get("retain_until") is not None
+    )
+
+
+def check(given: list[Event], result: Compaction, policy: Policy | None = None, retained: bool = True) -> None:
+    """Every promise that can be checked on one result. `given` are the events as they were passed in."""
+    policy = policy or Policy()
+    originals = {event["id"]: event for event in given}
+    check_partition(originals, result)
+    check_order(given, result)
+    check_units(result)
+    check_protected(originals, result, retained)
+    check_recovery(originals, result)
+    check_witnesses(result)
+    check_slots(result, policy)
+    if policy.stubs == "none":
+        assert stub_ids(result["prompt"]) == []
+    else:
+        check_reachable(originals, result)
+
+
+def check_partition(originals: dict[str, Event], result: Compaction) -> None:
+    live, cut = [event["id"] for event in result["compact_events"]], result["pruned_ids"]
+    assert sorted([*live, *cut]) == sorted(originals)
+    for event in result["compact_events"]:
+        assert canonical(event) == canonical(originals[event["id"]])
+    order = list(result["graph"])
+    assert sorted(order) == sorted(originals)
+    assert live == [name for name in order if name in set(live)]
+    assert cut == [name for name in order if name in set(cut)]
+    for key in KEYS:
+        json.dumps(result[key])
+    result["prompt"].encode("utf-8")
+
+
+def check_order(given: list[Event], result: Compaction) -> None:
+    """Arrival, unless a parent comes behind its child: then parents first wherever there is no cycle."""
+    graph: StateGraph = result["graph"]
+    place = {name: at for at, name in enumerate(graph)}
+    edges = [(edge.source, edge.target) for edge in graph.edges() if edge.kind == "sequence"]
+    arrival = {event["id"]: at for at, event in enumerate(given)}
+    if all(arrival[source] < arrival[target] for source, target in edges if source != target):
+        assert list(graph) == [event["id"] for event in given]
+    below = reach(list(place), edges)
+    for source, target in edges:
+        if source != target and source not in below[target]:
+            assert place[source] < place[target]
+
+
+def reach(ids: list[str], edges: list[tuple[str, str]]) -> dict[str, set[str]]:
+    """Everything below each id, itself included, by naive closure."""
+    found = {}
+    for name in ids:
+        seen = {name}
+        while more := {target for source, target in edges if source in seen} - seen:
+            seen |= more
+        found[name] = seen
+    return found
+
+
+def check_units(result: Compaction) -> None:
+    """No result without its call and no call without its results, as far as they are in the trace."""
+    cut = set(result["pruned_ids"])
+    for each, call in pairs(result["graph"].events).items():
+        assert (each in cut) == (call in cut), (each, call)
+
+
+def check_protected(originals: dict[str, Event], result: Compaction, retained: bool = True) -> None:
+    cut, slots = set(result["pruned_ids"]), _slots(result)
+    for name, event in originals.items():
+        if must_stay(event) and (retained or not event.get("retain_until")):
+            assert name not in cut, name
+            content = event.get("content")
+            if event["type"] in ("requirement", "constraint"):
+                assert f"{event['type'].upper()}: {content}".replace("[RECEIPT", "\\[RECEIPT") in result["prompt"]
+            text = slots[name] or ""
+            assert text.startswith(line(event)), name
+            assert text in result["prompt"]
+
+
+def check_reachable(originals: dict[str, Event], result: Compaction) -> None:
+    """The stubs in the prompt's own text lead to every event that was cut, and to nothing else."""
+    graph, found = result["graph"], {}
+    shown = stub_ids(result["prompt"])
+    assert len(shown) == len(result["stubs"])
+    for name in shown:
+        expanded = expand_receipt(graph, name)
+        assert expanded
+        found |= {event["id"]: event for event in expanded}
+    assert sorted(found) == sorted(result["pruned_ids"])
+    for name, event in found.items():
+        assert canonical(event) == canonical(originals[name])
+
+
+def check_recovery(originals: dict[str, Event], result: Compaction) -> None:
+    graph, cut = result["graph"], set(result["pruned_ids"])
+    for name, original in originals.items():
+        if name not in cut:
+            try:
+                get_receipt(graph, name)
+            except NotPruned:
+                continue
+            raise AssertionError(f"{name} is live and has a receipt")
+        assert get_receipt(graph, name) == {**original, "pruned": True}
+        receipt = receipt_of(graph, name)
+        assert name in receipt.event_ids
+        assert receipt.sha256 == tuple(hashlib.sha256(canonical(originals[each])).hexdigest() for each in receipt.event_ids)
+        assert receipt.verify([originals[each] for each in receipt.event_ids])
+        changed = {**original, "timestamp": original["timestamp"] + 1}
+        assert not receipt.verify([changed if each == name else originals[each] for each in receipt.event_ids])
+    assert result["receipts"] == list(dict.fromkeys(receipt_of(graph, name).id for name in result["pruned_ids"]))
+
+
+def check_witnesses(result: Compaction) -> None:
+    """What makes a cut safe is in the prompt, or stands in it as part of a cluster."""
+    by_id = {decision["event_id"]: decision for decision in result["decisions"]}
+    cut = set(result["pruned_ids"])
+    assert cut == {name for name, decision in by_id.items() if decision["kept"] is None}
+    for name, decision in by_id.items():
+        assert decision["reason"]
+        assert name not in decision["because"]
+        if decision["stage"] in ("overrides", "duplicates"):
+            assert len(decision["because"]) == 1
+            assert decision["because"][0] not in cut or by_id[decision["because"][0]]["cluster"]
+        assert (decision["stage"] == "cycles") == (decision["cluster"] is not None) or decision["kept"]
+
+
+def check_slots(result: Compaction, policy: Policy) -> None:
+    """The prompt is its slots, each event stands in it at most once, and tokens are those of its text."""
+    slots, counter = _slots(result), COUNTERS[policy.counter]
+    events = {event["id"]: event for event in result["graph"].events}
+    assert "\n".join(text for text in slots.values() if text is not None) == result["prompt"]
+    cut = set(result["pruned_ids"])
+    live = [name for name in slots if name not in cut]
+    pictures = sum(images(events[name]) for name in live) * IMAGE_TOKENS
+    texts = sum(counter.count(text + "\n") for text in slots.values() if text)
+    assert result["tokens_after"] == texts + pictures
+    full = compact_events(result["graph"], Policy(stages=(), counter=policy.counter))
+    assert result["tokens_before"] == full["tokens_before"] == full["tokens_after"]
+    for name in live:
+        text = line(events[name])
+        assert (slots[name] or "").startswith(text)
+        rest = (slots[name] or "")[len(text) :].strip()
+        assert rest == "" or re.fullmatch(r"\(abandoned by \S+, kept: .*\)", rest), rest
+
+
+def _slots(result: Compaction) -> dict[str, str | None]:
+    prompt = result.prompt_object
+    return {name: prompt.slot(seq) for seq, name in enumerate(result["graph"])}
