@@ -51,23 +51,24 @@ class Engine:
         self._kept_in: dict[int, int] = {}  # abandon -> how many events of its branch are kept
         self._sweep: tuple[int, SweepStage] | None = None
         self._keys: dict[str, list[tuple[int, GroupStage]]] = {}
-        grouping = set()
+        self._judges: list[tuple[int, GroupStage]] = []
         for at, stage in enumerate(self.stages):
             if isinstance(stage, SweepStage):
                 self._sweep = at, stage
-            else:
-                for kind in stage.types(self.view):
-                    self._keys.setdefault(kind, []).append((at, stage))
-                    grouping.add(at)
-        # the groups of later stages that a finding of a stage may take members from
-        self._later = [[self._groups[later] for later in sorted(grouping) if later > at] for at in range(len(self.stages))]
+                continue
+            kinds = stage.types(self.view)
+            for kind in kinds:
+                self._keys.setdefault(kind, []).append((at, stage))
+            if kinds:
+                self._judges.append((at, stage))
+        # the groups that a finding of each stage may take members from
+        self._later = [[self._groups[later] for later, _ in self._judges if later > at] for at in range(len(self.stages))]
 
     def advance(self) -> None:
         """Take in the events that were added to the graph, and bring every verdict up to date."""
         self._take_new()
-        for at, stage in enumerate(self.stages):
-            if isinstance(stage, GroupStage):
-                self._judge(at, stage)
+        for at, stage in self._judges:
+            self._judge(at, stage)
         self._settle_touched()
 
     def end(self, scope: str) -> None:

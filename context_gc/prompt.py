@@ -35,6 +35,7 @@ class Prompt:
         self._texts: list[str | None] = []
         self._dirty: set[int] = set()
         self._block_tokens: list[int | None] = []
+        self._tokens: dict[int, int] = {}  # of what stands in a slot, once counted
 
     def update(self, size: int, changed: Iterable[int], verdicts: Mapping[int, Verdict]) -> None:
         """Take in the events up to `size` and the places whose verdict changed."""
@@ -52,7 +53,8 @@ class Prompt:
         again = set(self._ledger.clusters)
         if self._style in ("described", "worthwhile"):  # these look at more than which events were cut
             again.update(place for seq in (*changed, *range(start, size)) for place in self._ledger.unit(seq))
-        heads.update(self.runs.start(seq) for seq in again if seq in self.runs)
+        if again:
+            heads |= self.runs.heads(again)
         for head in heads:
             if self.runs.end(head) is not None:
                 self._head(head)
@@ -103,6 +105,7 @@ class Prompt:
 
     def _set(self, seq: int, text: str | None) -> None:
         self._slots[seq] = text
+        self._tokens.pop(seq, None)
         self._dirty.add(seq // BLOCK)
 
     def _mark(self, seq: int, verdict: Verdict) -> str:
@@ -183,6 +186,12 @@ class Prompt:
 
     def tokens(self, seq: int) -> int:
         """Tokens of what stands at an event's place."""
+        tokens = self._tokens.get(seq)
+        if tokens is None:
+            tokens = self._tokens[seq] = self._count(seq)
+        return tokens
+
+    def _count(self, seq: int) -> int:
         text = self._slots[seq]
         if text is None:
             return 0

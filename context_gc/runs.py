@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator
 
 
 class Runs:
@@ -54,6 +55,11 @@ class Runs:
         while seq not in self._end:
             seq -= 1
         return seq
+
+    def heads(self, places: Iterable[int]) -> set[int]:
+        """The starts of the runs that any of these places is in."""
+        starts = sorted(self._end)
+        return {starts[bisect_right(starts, place) - 1] for place in places if place in self._in}
 
     def end(self, start: int) -> int | None:
         """The end of the run that starts here; None when none does."""

@@ -171,16 +171,16 @@ def test_a_result_is_the_recorded_content_verbatim():
 def test_reading_a_long_session_takes_about_as_long_as_parsing_it():
     data = (CORPUS / "claude_code" / "spotter-8463c716.jsonl").read_bytes()
 
-    def best(job):
-        times = []
-        for _ in range(5):
-            start = time.perf_counter()
-            job()
-            times.append(time.perf_counter() - start)
-        return min(times)
+    def seconds(job):
+        start = time.process_time()
+        job()
+        return time.process_time() - start
 
-    parsing = best(lambda: [json.loads(line) for line in data.decode().split("\n") if line])
-    assert best(lambda: load_trace(data)) < 3 * parsing
+    def ratio():
+        parsing = seconds(lambda: [json.loads(line) for line in data.decode().split("\n") if line])
+        return seconds(lambda: load_trace(data)) / parsing
+
+    assert min(ratio() for _ in range(8)) < 3  # 1.5 on an idle machine
 
 
 @needs_corpus
@@ -508,6 +508,11 @@ def test_a_parent_below_its_child_comes_first():
 def test_a_circle_of_parents_is_cut():
     trace = load(user("u1", "u1", "a"), says("a1", "a3", "b"), says("a2", "a1", "c"), says("a3", "a2", "d"))
     assert sorted(tree(trace)) == ["a1", "a2", "a3", "u1"]
+
+
+def test_two_circles_are_no_fork():
+    trace = load(user("a", "b", "1"), user("b", "a", "2"), user("c", "d", "3"), user("d", "c", "4"))
+    assert sorted(tree(trace)) == ["a", "b", "c", "d"]
 
 
 # ids and pairing

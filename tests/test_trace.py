@@ -224,10 +224,18 @@ def test_a_line_separator_inside_a_string_does_not_end_a_line():
     assert len(records('{"a":"x\u2028y\x85z"}\n{"b":1}'.encode())[0]) == 2
 
 
-def test_the_head_ends_with_a_whole_line():
-    data = b'{"a":"' + b"x" * 100_000 + b'"}\n' + ONE
-    assert Document("x", data).head == data.split(b"\n")[0]
+def test_the_head_is_whole_lines_and_not_too_few_or_too_much():
+    wide = b'{"a":"' + b"x" * 100_000 + b'"}'
+    assert Document("x", wide + b"\n" + ONE).head == wide + b"\n" + ONE
+    assert Document("x", b"\n".join([wide] * 39)).head == b"\n".join([wide] * 20)
+    assert Document("x", wide + b"\n" + b"x" * 9_000_000).head == wide
+    assert Document("x", b"\n".join([ONE] * 9000)).head.count(b"\n") == (64 << 10) // (len(ONE) + 1)
     assert len(Document("x", b"x" * 9_000_000).head) == 64 << 10
+    assert Document("x", ONE).head == ONE
+
+
+def test_a_huge_first_line_does_not_hide_the_format():
+    assert load_trace(b'{"a":"' + b"x" * 100_000 + b'"\n' + ONE).events == [EVENT]
 
 
 def test_sniffers_pass_over_damaged_lines():

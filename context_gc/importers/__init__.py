@@ -20,7 +20,7 @@ class Importer(Protocol):
     def sniff(self, head: bytes) -> bool:
         """Whether a file that begins so is of this format: cheap, and False rather than an error.
 
-        `head` is the first 64 KiB and the rest of the line there: UTF-8 without a byte order mark for text.
+        `head` is the first 64 KiB and more (see `Document.head`): for text, UTF-8 without a byte order mark.
         """
 
     def read(self, document: Document) -> list[Trace]:

@@ -38,9 +38,9 @@ class Tree:
         above: dict[int, int] = {}
         forks: dict[int, list[int]] = {}
         for place in top_down:
-            if not linked[place]:
-                continue
             parent = self.parent[place]
+            if parent < 0 or not linked[place]:
+                continue
             stands = lines[parent].role or lines[parent].typed
             above[place] = parent if stands else above.get(parent, ~parent)
             if lines[place].typed:

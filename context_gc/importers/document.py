@@ -10,8 +10,9 @@ from typing import Any, NamedTuple
 
 from ..trace import Problem
 
-HEAD = 64 << 10  #: bytes that a sniffer sees, and the rest of the line there
-LONGEST_LINE = 4 << 20  #: bytes: a line that goes on for longer is cut in the head
+HEAD = 64 << 10  #: bytes that a sniffer sees at least, and the rest of the line there
+HEAD_LINES = 20  #: lines that it sees at least: a huge first line must not hide the others
+LONGEST_HEAD = 4 << 20  #: bytes that it sees at most
 BLANK = " \t\r\n\x1e\ufeff"  # what may stand around a record: also JSON-sequence and byte order marks
 
 _decoder = json.JSONDecoder()
@@ -34,9 +35,17 @@ class Document:
 
     @property
     def head(self) -> bytes:
-        """The first 64 KiB, and on to the end of the line there."""
-        end = self.data.find(b"\n", HEAD, HEAD + LONGEST_LINE)
-        return self.data[: HEAD if end < 0 else end]
+        """Whole lines: the first 64 KiB and the first 20 lines at least, 4 MiB at most. A longer line is cut."""
+        find, whole = self.data.find, len(self.data) <= LONGEST_HEAD
+        end = find(b"\n", HEAD, LONGEST_HEAD)
+        if end < 0:
+            return self.data if whole else self.data[:HEAD]
+        for _ in range(self.data.count(b"\n", 0, end) + 1, HEAD_LINES):
+            further = find(b"\n", end + 1, LONGEST_HEAD)
+            if further < 0:
+                return self.data if whole else self.data[:end]
+            end = further
+        return self.data[:end]
 
     @cached_property
     def text(self) -> str:

@@ -15,12 +15,12 @@ from .palette import KINDS
 
 _HTML = """
 <div class="diff" data-mode="side">
-  <nav class="side" aria-label="Changes"><h2>Changes</h2><div class="rail"></div></nav>
+  <nav class="side" aria-label="Changes"><h2>Changes <span class="count"></span></h2><div class="rail"></div></nav>
   <section class="main" aria-label="Diff of full history and prompt">
     <div class="head">
       <span class="before"></span>
       <span class="right">
-        <span class="after"></span><span class="change"></span>
+        <span class="after"></span><span class="delta"></span>
         <span class="step">
           <button type="button" class="previous" title="key p" aria-label="Previous change">‹ previous</button>
           <button type="button" class="next" title="key n" aria-label="Next change">next ›</button>
@@ -58,7 +58,9 @@ _diff = st.components.v2.component(
 _reply = st.components.v2.component("context_gc_diff_reply", js=_REPLY)
 
 
-def diff_component(data: dict[str, Any], *, key: str, on_picked: Callable[[], None], on_graph: Callable[[], None]) -> Any:
+def diff_component(
+    data: dict[str, Any], *, key: str, on_picked: Callable[[], None], on_graph: Callable[[], None]
+) -> Any:
     """Draw `diff_data.page` under the version it has. The result's `asked` and `graph` last for one run."""
     return _diff(
         key=key,

@@ -87,6 +87,7 @@ def page(diff: Diff) -> dict[str, Any]:
     return {
         "items": items,
         "changes": listed,
+        "count": f"{len(diff.changes):,}",
         "unlisted": len(diff.changes) - len(listed),
         "before": f"{diff.tokens_before:,}",
         "after": f"{diff.tokens_after:,}",
@@ -210,6 +211,7 @@ def _row(diff: Diff, seq: int, room: _Room) -> dict[str, Any]:
     value = {"seq": seq, "number": f"#{diff.first + seq}", "id": shown(row.id), "kind": row.kind, "fate": row.fate}
     value |= {"text": clipped.text} | ({"more": clipped.more} if clipped.more else {})
     value |= {"note": shown(row.reason)} if row.reason else {}
+    value |= {} if row.witness is None else _witness(diff, row.witness)
     value |= {"tokens": signed(row.impact)} if row.fate != SAME else {}
     if row.fate == MARKED:
         value["parts"] = [_part(part) for part in parts(row.before, row.after or "")]
@@ -240,12 +242,17 @@ def _fold(diff: Diff, start: int, stop: int, what: str) -> dict[str, Any]:
 def _change(diff: Diff, number: int, rows: list[dict[str, Any]]) -> dict[str, Any]:
     change = diff.changes[number]
     stub = clip(shown(change.stub)).text
-    return {"change": number, "fate": change.fate, "stub": stub, "rows": rows} | _figures(change)
+    witness = {} if change.witness is None else _witness(diff, change.witness)
+    return {"change": number, "fate": change.fate, "stub": stub, "rows": rows} | _figures(change) | witness
 
 
 def _listed(diff: Diff, number: int) -> dict[str, Any]:
     change = diff.changes[number]
-    return {"seq": change.start} | {"fate": change.fate} | _figures(change)
+    return {"seq": change.start, "fate": change.fate} | _figures(change)
+
+
+def _witness(diff: Diff, seq: int) -> dict[str, Any]:
+    return {"witness": seq, "witnessed": f"#{diff.first + seq}"}
 
 
 def _figures(change: Change) -> dict[str, Any]:
@@ -256,7 +263,7 @@ def _figures(change: Change) -> dict[str, Any]:
     return {
         "tokens": signed(change.tokens),
         "grows": change.tokens > 0,
-        "stage": stage,
+        "stage": stage.replace("-", " "),
         "reason": shown(reason)[:200] + more,
         "events": f"{count:,} event{'' if count == 1 else 's'}",
     }

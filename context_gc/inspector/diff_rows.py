@@ -36,6 +36,7 @@ class DiffRow(NamedTuple):
     impact: int  #: tokens that its fate adds to the full history, its stub included
     stage: str = ""  #: the stage that found it dead, also where it is kept
     reason: str = ""  #: why it was cut; for events that are kept, what a stage found and what kept them
+    witness: int | None = None  #: place of the event that makes cutting it safe
 
 
 class Part(NamedTuple):
@@ -55,6 +56,7 @@ class Change:
     stub: str  #: what stands for it; "" where the policy leaves no stub
     tokens: int  #: what it adds to the full history: negative when it saves
     reasons: tuple[tuple[str, str, int], ...]  #: (stage, reason, how many events), in order of appearance
+    witness: int | None  #: of its first event
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +113,7 @@ def parts(before: str, after: str) -> tuple[Part, ...]:
 
 def _rows(result: Compaction) -> Iterator[DiffRow]:
     prompt, runs = result.prompt_object, result.prompt_object.runs
+    places = {event["id"]: seq for seq, event in enumerate(result.events)}
     for seq, event in enumerate(result.events):
         slot, decision = prompt.slot(seq), result.decision(event["id"])
         if decision is None:
@@ -120,11 +123,13 @@ def _rows(result: Compaction) -> Iterator[DiffRow]:
         cut = seq in runs and seq not in prompt.shown
         fate = CUT if cut else SAME if (slot or "") == before else MARKED
         after = slot if cut else slot or ""
-        yield DiffRow(seq, event["id"], kind_of(event), fate, before, after, prompt.impact(seq), decision.stage, told)
+        witness = places.get(decision.because[0]) if decision.because else None
+        kind, stage = kind_of(event), decision.stage
+        yield DiffRow(seq, event["id"], kind, fate, before, after, prompt.impact(seq), stage, told, witness)
 
 
 def _told(decision: Decision) -> str:
-    return decision.reason if decision.kept is None else f"{decision.would}; kept: {decision.kept}"
+    return decision.reason if decision.kept is None else f"kept ({decision.kept}): {decision.would}"
 
 
 def _changes(rows: Sequence[DiffRow]) -> Iterator[Change]:
@@ -148,7 +153,7 @@ def _change(run: Sequence[DiffRow]) -> Change:
         counts[row.stage, row.reason] = counts.get((row.stage, row.reason), 0) + 1
     reasons = tuple((stage, reason, count) for (stage, reason), count in counts.items())
     tokens = sum(row.impact for row in run)
-    return Change(first.seq, run[-1].seq + 1, first.fate, first.after or "", tokens, reasons)
+    return Change(first.seq, run[-1].seq + 1, first.fate, first.after or "", tokens, reasons, first.witness)
 
 
 def _common(old: Sequence[str], new: Sequence[str]) -> int:

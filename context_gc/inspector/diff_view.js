@@ -39,9 +39,10 @@ class View {
     Object.assign(this, { version: data.version, data, queue: [], busy: null, want: null });
     this.host.querySelector('.head .before').textContent = `Full history  ${data.before} tokens`;
     this.host.querySelector('.head .after').textContent = `Prompt  ${data.after} tokens`;
-    const change = this.host.querySelector('.head .change');
+    const change = this.host.querySelector('.head .delta');
     change.textContent = data.change === '0' ? 'nothing changed' : data.change;
     change.classList.toggle('grows', data.change.startsWith('+'));
+    this.host.querySelector('.side .count').textContent = data.count;
     this.rail.replaceChildren(...data.changes.map((each) => this.listed(each)));
     if (data.unlisted) this.rail.append(el('div', 'unlisted', `and ${data.unlisted} more changes`));
     if (!data.changes.length) this.rail.append(el('div', 'unlisted', data.empty));
@@ -70,8 +71,9 @@ class View {
     if (row.fate === 'cut') made.append(this.text(row, 'left', 'Removed: '));
     else if (row.fate === 'marked') made.append(this.parts(row, 'left', 'new'), this.parts(row, 'right', ''));
     else made.append(this.text(row, 'left'), this.text(row, 'right'));
-    const graph = button('graph', 'graph ↗', `Show event ${row.number} in the graph`);
-    made.append(graph);
+    const graph = button('graph', '↗', `Show event ${row.number} in the graph`);
+    graph.title = 'Show in the graph';
+    gutter.append(graph);
     return made;
   }
 
@@ -108,11 +110,23 @@ class View {
     const stub = el('details', 'stub');
     const chip = el('summary');
     chip.append(el('span', 'sign', '◆ '), el('span', 'label', item.stub || 'no stub'));
-    chip.append(el('span', item.grows ? 'tokens grows' : 'tokens', item.tokens));
+    chip.append(el('span', item.grows ? 'tokens grows' : 'tokens', `${item.tokens} tokens`));
     stub.append(chip);
     stub.rows = item.rows;
-    right.append(stub, el('div', 'why', `✂ ${item.stage}: ${item.reason}`));
+    right.append(el('div', 'stay'));
+    right.firstChild.append(stub, this.why(`✂ ${item.stage}: ${item.reason}`, item, 'why'));
     made.append(left, right);
+    return made;
+  }
+
+  /** A reason, with a link to the event that makes the cut safe. */
+  why(text, about, name) {
+    const made = el('div', name, text);
+    if (about.witness !== undefined) {
+      const link = button('witness', `→ ${about.witnessed}`, `Go to ${about.witnessed}, which makes it safe`);
+      link.dataset.witness = about.witness;
+      made.append(' ', link);
+    }
     return made;
   }
 
@@ -120,10 +134,10 @@ class View {
     if (row.fold) return this.fold(row);
     const made = el('div', 'original');
     made.dataset.original = row.seq;
-    const head = el('div', 'what');
+    const head = this.why(` ${row.note ?? ''}`, row, 'what');
     const name = button('pick', row.number, `Select event ${row.number}`);
     name.dataset.pick = row.seq;
-    head.append(name, el('span', '', ` ${row.note ?? ''}`));
+    head.prepend(name);
     made.append(head, this.text(row, 'whole'));
     return made;
   }
@@ -140,7 +154,7 @@ class View {
     made.dataset.jump = change.seq;
     made.append(el('span', change.grows ? 'tokens grows' : 'tokens', change.tokens));
     const sign = change.fate === 'cut' ? '✂' : '±';
-    made.append(el('span', 'stage', `${sign} ${change.stage} · ${change.events}`), el('span', 'reason', change.reason));
+    made.append(el('span', 'stage', `${sign} ${change.stage}`), el('span', 'reason', `${change.events}: ${change.reason}`));
     return made;
   }
 
@@ -152,6 +166,7 @@ class View {
     const row = hit.closest('[data-seq]');
     if (hit.matches('.pick')) this.send('picked', Number(hit.dataset.pick ?? row.dataset.seq));
     else if (hit.matches('.graph')) this.send('graph', Number(row.dataset.seq));
+    else if (hit.matches('.witness')) this.send('picked', Number(hit.dataset.witness));
     else if (hit.matches('.fold')) this.ask({ start: Number(hit.dataset.start), stop: Number(hit.dataset.stop) });
     else if (hit.matches('.more')) this.ask({ seq: Number(hit.dataset.whole) });
     else if (hit.matches('.jump')) this.go(Number(hit.dataset.jump), 'jump');

@@ -47,7 +47,9 @@ def frame(title: str) -> Inspected:
     settings.begin(title)
     with st.sidebar:
         links()
-    opened = _opened(title)
+    opened = _opened()
+    if isinstance(opened, str):
+        _stop(title, opened)
     with st.sidebar:
         trace, number = pickers(opened)
     policy = settings.policy(settings.current(), trace.model)
@@ -87,15 +89,13 @@ class _Cached:
     turns: int
 
 
-def _opened(title: str) -> traces.Opened:
-    """The file that is open. The one place where a file is loaded, so the one place that catches."""
-    key, fault = settings.text("trace") or traces.default(), ""
-    if key:
-        try:
-            return traces.opened(key)
-        except ContextGCError as error:
-            fault = str(error)
-    _stop(title, fault)
+def _opened() -> traces.Opened | str:
+    """The file that is open, or why none is. The one place where a file is loaded, so the one that catches."""
+    key = settings.text("trace") or traces.default()
+    try:
+        return traces.opened(key) if key else ""
+    except ContextGCError as error:
+        return str(error)
 
 
 def _stop(title: str, fault: str) -> NoReturn:

@@ -30,12 +30,12 @@ def header(title: str, trace: Trace, number: int, turns: int, result: Compaction
 def _meter(before: int, after: int, limit: int) -> str:
     scale = max(limit, before, after) / 100
     marks = "".join(
-        f'<span class="mark" style="left:{limit * at / scale:.2f}%" title="{name} {at:.0%}"></span>'
+        f'<span class="mark" style="left:{limit * at / scale:.2f}%" title="{name} {at * 100:.0f} %"></span>'
         for name, at in (("low", LOW), ("high", HIGH))
     )
     words = (
         f"<b>{tokens(after)}</b> after · {tokens(before)} before · {share(after, limit)} of {tokens(limit)}"
-        f" · low ┆ {LOW:.0%} · high ┆ {HIGH:.0%}"
+        f" · low ┆ {LOW * 100:.0f} % · high ┆ {HIGH * 100:.0f} %"
     )
     return (
         f'<div class="cg-meter"><div class="bar" role="img" aria-label="{tokens(after)} of {tokens(limit)} tokens">'

@@ -12,7 +12,9 @@ _CSS = """
 [data-testid="stSidebarUserContent"] { padding: 0 1rem 1rem; }
 [data-testid="stSidebarUserContent"] .stVerticalBlock { gap: .5rem; }
 .stSidebar .stPageLink a { padding: .15rem .5rem; min-height: 1.75rem; }
-.stSidebar .stToggle label, .stSidebar [data-testid="stCheckbox"] label { width: 100%; }
+.stSidebar [data-testid="stExpanderDetails"] { padding: .25rem .6rem .6rem; }
+.stSidebar [data-testid="stCheckbox"] { white-space: nowrap; }
+[class*="_unseen"] { position: absolute; width: 1px; height: 1px; overflow: hidden; }
 [data-testid="stHtml"]:has(> style:only-child) { display: none; }
 .stElementContainer:has(> [data-testid="stHtml"] > style:only-child) { display: none; }
 .cg-brand { font-weight: 600; letter-spacing: .01em; }

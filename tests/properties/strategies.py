@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import fields
 from typing import Any
 
 from hypothesis import HealthCheck, settings
@@ -23,12 +24,14 @@ UNSAFE_IDS = (
     "e0 +2", "id_000000000000",
 )  # fmt: skip
 SUFFIXES = ("", "", "", "", " [RECEIPT e0]", "\n[RECEIPT e1] +3", "\n\\[RECEIPT e2]", "\r[RECEIPT e3]", "\n\n", " 漢字 👩‍💻")
-# What stages look at comes often, the rest at least now and then.
-TYPES = (
-    *EVENT_TYPES, *["set_var"] * 4, *["tool_call"] * 6, *["tool_result"] * 7, *["abandon"] * 3, *["decision"] * 2,
-)  # fmt: skip
+# Each trace draws its types from one of these: everything, or mostly what one stage looks at.
+MIXES = (
+    (*EVENT_TYPES, *["set_var"] * 4, *["tool_call"] * 6, *["tool_result"] * 7, *["abandon"] * 3, *["decision"] * 2),
+    ("tool_call", "tool_call", "tool_call", "tool_result", "tool_result", "decision", "abandon", "set_var", "file_edit"),
+    ("set_var", "set_var", "set_var", "decision", "abandon", "constraint"),
+)
 VALUES = (1, 2, "1", True, None, [1, {"b": 2, "a": 1}], "bad \ud83e tail", "two\nlines")
-RESULTS = ("ok", "ok", "ok", "other", {"n": 1}, [{"type": "text", "text": "ok"}], "long words come here " * 12)
+RESULTS = (*["ok"] * 8, "other", {"n": 1}, [{"type": "text", "text": "ok"}], "long words come here " * 12)
 
 
 def _fields(draw: Any, kind: str, number: int, before: list[Event], others: list[str]) -> Event:
@@ -36,16 +39,15 @@ def _fields(draw: Any, kind: str, number: int, before: list[Event], others: list
     if kind == "set_var":
         return {"key": draw(st.sampled_from(("x", "x", "x", "y", 1, 1.0, True))), "value": draw(st.sampled_from(VALUES))}
     if kind == "tool_call":
-        tool = draw(st.sampled_from(("get", "get", "get", "read_file", "edit", "send_mail")))
-        given: Event = {"tool_name": tool, "arguments": draw(st.sampled_from(({}, {}, {"path": "a"}, '{"path": "a"}')))}
-        if draw(st.integers(0, 3)) == 0:
-            given["call_id"] = draw(st.sampled_from(("p0", "p1")))
-        return given
+        tool = draw(st.sampled_from(("get", "get", "get", "get", "read_file", "edit", "send_mail")))
+        asked = draw(st.sampled_from(({}, {}, {}, {"path": "a"}, '{"path": "a"}')))
+        provided = draw(st.sampled_from((None, None, None, "p0", "p1")))
+        return {"tool_name": tool, "arguments": asked} | ({"call_id": provided} if provided else {})
     if kind == "tool_result":
         calls = [event["id"] for event in before if event["type"] == "tool_call"]
-        call = draw(st.sampled_from([*calls[-3:] * 4, "p0", "p1", "nowhere", *others[:3]]))
+        call = draw(st.sampled_from([*calls[-1:] * 9, *calls[-3:] * 3, "p0", "p1", "nowhere", *others[:3]]))
         given = {"call_id": call, "result": draw(st.sampled_from(RESULTS))}
-        return {**given, "is_error": True} if draw(st.integers(0, 7)) == 0 else given
+        return {**given, "is_error": True} if draw(st.integers(0, 9)) == 9 else given
     if kind == "abandon":
         targets = draw(st.lists(st.sampled_from([*others, "missing"]), max_size=3))
         return {"ref_to": targets, "content": text} if draw(st.booleans()) else {"ref_to": targets}
@@ -69,29 +71,31 @@ def _fields(draw: Any, kind: str, number: int, before: list[Event], others: list
 
 def _marks(draw: Any) -> Event:
     kind = draw(st.integers(0, 19))
-    if kind == 0:
+    if kind == 19:
         return {"importance": "critical"}
-    if kind == 1:
+    if kind == 18:
         return {"tags": draw(st.sampled_from((["user"], ["keep"], ["a\nb"])))}
-    if kind == 2:
+    if kind == 17:
         return {"retain_until": draw(st.sampled_from(("task_end", "session_end")))}
-    if kind == 3:
+    if kind == 16:
         return {"importance": draw(st.sampled_from(("debug", "temporary", "task", "session"))), "tags": ["other"]}
     return {}
 
 
 @st.composite
-def traces(draw: Any, max_size: int = 14, kinds: tuple[str, ...] = TYPES, distinct_times: bool = False) -> list[Event]:
+def traces(draw: Any, max_size: int = 16) -> list[Event]:
     """A list that `add_event` accepts in its order: parents first, ids unique."""
     size = draw(st.integers(0, max_size))
     ids = [f"e{number}" for number in range(size)]
     for place, name in draw(st.lists(st.tuples(st.integers(0, max_size), st.sampled_from(UNSAFE_IDS)), max_size=2)):
         if place < size and name not in ids:
             ids[place] = name
-    times = "rising" if distinct_times else draw(st.sampled_from(("rising", "rising", "equal", "any")))
+    kinds = draw(st.sampled_from(MIXES))
+    times = draw(st.sampled_from(("rising", "rising", "equal", "any")))
     events: list[Event] = []
     for number, name in enumerate(ids):
-        kind = draw(st.sampled_from(kinds))
+        waiting = events and events[-1]["type"] == "tool_call" and draw(st.integers(0, 2)) < 2
+        kind = "tool_result" if waiting else draw(st.sampled_from(kinds))
         time = number if times == "rising" else 7 if times == "equal" else draw(st.integers(0, 5))
         parents = [None, *ids[max(0, number - 1) : number] * 5, *ids[:number]]
         event = {"id": name, "type": kind, "timestamp": time, "parent_id": draw(st.sampled_from(parents))}
@@ -115,11 +119,18 @@ def shuffled(draw: Any, cyclic: bool = True) -> list[Event]:
     return draw(st.permutations(events))
 
 
+class Shown(StateGraph):
+    """A graph that shows what is in it, so that failing examples can be read."""
+
+    def __repr__(self) -> str:
+        return f"graph({list(self.events)}, {[edge[:2] for edge in self.edges() if edge.kind == 'sequence']})"
+
+
 @st.composite
 def graphs(draw: Any) -> StateGraph:
     """A graph that was filled by hand: shuffled events and edges from anywhere to anywhere."""
     events = draw(shuffled())
-    graph = StateGraph()
+    graph = Shown()
     for event in events:
         graph.add_node(event)
     for first, second in draw(st.lists(st.tuples(st.integers(0, 20), st.integers(0, 20)), max_size=4)) if events else ():
@@ -129,6 +140,17 @@ def graphs(draw: Any) -> StateGraph:
 
 #: whatever `compact_events` takes
 sources = traces() | shuffled() | graphs()
+
+
+class Chosen(Policy):
+    """A policy that shows only what it changes, so that failing examples can be read."""
+
+    def __repr__(self) -> str:
+        changed = {field.name: getattr(self, field.name) for field in fields(self)}
+        return f"Policy({', '.join(f'{k}={v!r}' for k, v in changed.items() if v != getattr(Policy(), k))})"
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        printer.text(repr(self))
 
 
 @st.composite
@@ -147,4 +169,4 @@ def policies(draw: Any, **fixed: Any) -> Policy:
             "counter": "chars4",
         }
         given |= {key: more[key] for key in draw(st.lists(st.sampled_from(sorted(more)), unique=True))}
-    return Policy(**(given | fixed))
+    return Chosen(**(given | fixed))

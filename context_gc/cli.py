@@ -1,0 +1,223 @@
+"""The command line: each command parses, calls the API and prints."""
+
+from __future__ import annotations
+
+import argparse
+import io
+import json
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from importlib.metadata import PackageNotFoundError, version
+
+from .canonical import readable
+from .compaction import Compaction
+from .compactor import compact_events
+from .edits import edit_script
+from .errors import ContextGCError, TraceError, UnknownReceipt
+from .events import Event
+from .explain import explain
+from .policy import Policy
+from .receipts import expand_receipt, get_receipt, receipt_of
+from .trace import Trace, load_traces
+
+STDIN = "-"
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command; gives the exit code: 0 done, 1 `validate` found something, 2 bad usage or input."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(encoding="utf-8", errors="backslashreplace")
+    arguments = _parser().parse_args(argv)
+    try:
+        code: int = arguments.run(arguments)
+        sys.stdout.flush()
+    except BrokenPipeError:  # whoever read the output has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except ContextGCError as error:
+        print(f"context-gc: {' '.join(str(error).split())}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        return 130
+    return code
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="context-gc", description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.description = "See what an agent's context is made of, cut what is dead, recover any of it."
+    parser.add_argument("--version", action="version", version=f"context-gc {_version()}")
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    reading = argparse.ArgumentParser(add_help=False)
+    reading.add_argument("trace", metavar="TRACE", help="a trace file of any known format; - reads standard input")
+    reading.add_argument("--trace", type=int, default=1, dest="number", metavar="N", help="which trace of the file (1)")
+    reading.add_argument("--window", type=int, metavar="N", help="which context window, from 1 (default: the last)")
+    reading.add_argument("--policy", metavar="FILE", help="a policy in TOML")
+
+    def command(name: str, run: object, text: str) -> argparse.ArgumentParser:
+        sub = commands.add_parser(name, parents=[reading], help=text, description=text)
+        sub.set_defaults(run=run)
+        return sub
+
+    sub = command("compact", _compact, "Print the compacted prompt.")
+    sub.add_argument("--dry-run", action="store_true", help="print what would be pruned and what is protected")
+    sub.add_argument("--json", action="store_true", help="print the whole result as JSON")
+    sub = command("explain", _explain, "Tell why an event is pruned, protected or kept.")
+    sub.add_argument("id", metavar="ID")
+    sub = command("restore", _restore, "Print the original of what was pruned, as JSON, one event a line.")
+    sub.add_argument("id", metavar="ID", help="an event id or the id in a stub")
+    command("diff", _diff, "Print what compaction changes in the prompt, as a unified diff by events.")
+    command("validate", _validate, "Read a trace and tell what was read, what was not, and what is odd.")
+    sub = commands.add_parser("inspect", help="Open the inspector in the browser.")
+    sub.add_argument("trace", metavar="TRACE|FOLDER", nargs="?", help="a trace, or a folder of traces")
+    sub.add_argument("--port", type=int, default=8501, help="the port on this machine (8501)")
+    sub.add_argument("--headless", action="store_true", help="do not open a browser")
+    sub.set_defaults(run=_inspect)
+    return parser
+
+
+def _version() -> str:
+    try:
+        return version("context-gc")
+    except PackageNotFoundError:
+        return "(not installed)"
+
+
+# commands
+
+
+def _compact(arguments: argparse.Namespace) -> int:
+    result = _compacted(arguments)
+    if arguments.json:
+        print(json.dumps({key: result[key] for key in result if key != "graph"}, ensure_ascii=False))
+    elif arguments.dry_run:
+        for line in _dry_run(result):
+            print(line)
+    else:
+        print(result["prompt"])
+    return 0
+
+
+def _dry_run(result: Compaction) -> Iterator[str]:
+    graph = result["graph"]
+    cut = set(result["pruned_ids"])
+    for event in result.events:
+        name = event["id"]
+        if name in cut:
+            decision = graph.decisions[name]
+            intact = receipt_of(graph, name).verify([event])
+            impact = f"{result.impact(name):+,} tokens"
+            told = f"Prompt impact: {impact} | Recoverable: {'yes' if intact else 'no'}"
+            yield f"PRUNE {_one_line(name)} | Reason: {_one_line(decision.reason)} | {told}"
+        elif (reason := result.protected(name)) is not None:
+            yield f"PROTECT {_one_line(name)} | Reason: {_one_line(reason)}"
+    before, after = result["tokens_before"], result["tokens_after"]
+    yield f"TOTAL {len(cut):,} of {len(result.events):,} events | {before:,} -> {after:,} tokens ({after - before:+,})"
+
+
+def _explain(arguments: argparse.Namespace) -> int:
+    result = _holding(arguments, arguments.id)
+    print(explain(result, arguments.id))
+    return 0
+
+
+def _restore(arguments: argparse.Namespace) -> int:
+    graph = _holding(arguments, arguments.id)["graph"]
+    if arguments.id in graph:
+        get_receipt(graph, arguments.id)
+        print(readable(graph.event(arguments.id)))
+        return 0
+    for event in expand_receipt(graph, arguments.id):
+        print(readable(event))
+    return 0
+
+
+def _diff(arguments: argparse.Namespace) -> int:
+    result = _compacted(arguments)
+    for edit in edit_script(result, context=2):
+        for line in edit.text.split("\n"):
+            print(edit.sign + line)
+    return 0
+
+
+def _validate(arguments: argparse.Namespace) -> int:
+    traces = load_traces(*_source(arguments.trace))
+    odd = 0
+    for number, trace in enumerate(traces, start=1):
+        kinds: dict[str, int] = {}
+        for event in trace.events:
+            kinds[event["type"]] = kinds.get(event["type"], 0) + 1
+        told = ", ".join(f"{count:,} {kind}" for kind, count in sorted(kinds.items()))
+        print(f"trace {number}: {trace.format}, {len(trace.events):,} events ({told or 'none'})")
+        print(f"  {len(trace.windows)} context window{'s' if len(trace.windows) != 1 else ''}")
+        if trace.ignored:
+            print("  ignored: " + ", ".join(f"{count:,} {kind}" for kind, count in sorted(trace.ignored.items())))
+        for problem in trace.problems:
+            print(f"  line {problem.line}: {problem.text}" if problem.line else f"  {problem.text}")
+        warnings = compact_events(trace.events)["warnings"]
+        for warning in warnings:
+            print(f"  warning: {warning}")
+        odd += len(trace.problems)
+    print("no problems" if not odd else f"{odd:,} problem{'s' if odd != 1 else ''}")
+    return 1 if odd else 0
+
+
+def _inspect(arguments: argparse.Namespace) -> int:
+    from .inspector.launch import launch
+
+    return launch(arguments.trace, arguments.port, arguments.headless)
+
+
+# reading
+
+
+def _source(name: str) -> tuple[str | bytes, str | None]:
+    return (sys.stdin.buffer.read(), "standard input") if name == STDIN else (name, None)
+
+
+def _policy(arguments: argparse.Namespace) -> Policy:
+    return Policy.load(arguments.policy) if arguments.policy else Policy()
+
+
+def _chosen(arguments: argparse.Namespace) -> Trace:
+    traces = load_traces(*_source(arguments.trace))
+    if not 1 <= arguments.number <= len(traces):
+        raise TraceError(arguments.trace, f"it has {len(traces)} traces, there is no trace {arguments.number}")
+    if len(traces) > 1:
+        print(f"context-gc: trace {arguments.number} of {len(traces)} (choose with --trace N)", file=sys.stderr)
+    return traces[arguments.number - 1]
+
+
+def _windows(arguments: argparse.Namespace, trace: Trace) -> list[list[Event]]:
+    windows = [trace.events[window.start : window.stop] for window in trace.windows]
+    if arguments.window is None:
+        return windows
+    if not 1 <= arguments.window <= len(windows):
+        raise TraceError(arguments.trace, f"it has {len(windows)} context windows, there is no {arguments.window}")
+    return [windows[arguments.window - 1]]
+
+
+def _compacted(arguments: argparse.Namespace) -> Compaction:
+    windows = _windows(arguments, _chosen(arguments))
+    if len(windows) > 1:
+        print(f"context-gc: context window {len(windows)} of {len(windows)} (choose with --window N)", file=sys.stderr)
+    return compact_events(windows[-1], _policy(arguments))
+
+
+def _holding(arguments: argparse.Namespace, name: str) -> Compaction:
+    """The compaction of the last window that has an event or a receipt of this id."""
+    policy = _policy(arguments)
+    for events in reversed(_windows(arguments, _chosen(arguments))):
+        result = compact_events(events, policy)
+        if name in result["graph"] or name in result["receipts"]:
+            return result
+    raise UnknownReceipt(arguments.trace, f"no event or receipt {name!r}", "`context-gc compact --dry-run` lists them")
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+if __name__ == "__main__":
+    sys.exit(main())

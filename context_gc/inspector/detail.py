@@ -1,0 +1,142 @@
+"""Detail: the panel for the selected event, the same on every page."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+
+import streamlit as st
+
+from ..errors import ContextGCError
+from ..receipts import Receipt, expand_receipt, receipt_of
+from .frame import Inspected, link, select
+from .palette import MARKS
+from .parts import Part, el, event_link, parts
+from .rows import Row
+from .say import brief, count, notice, signed, tokens, words
+
+SHOWN = 20_000  #: characters of a text that are drawn; the rest is told and can be copied from the diff
+HEIGHT = 330  #: px of the tabs' contents
+
+
+def detail(inspected: Inspected, here: str = "Graph") -> None:
+    """Draw the panel. Without a selection it says how to select. `here` is the page that it stands on."""
+    row = inspected.by_id.get(inspected.selected or "")
+    if row is None:
+        parts([el("p", "Select an event in the graph or in the table to see what became of it and why.", cls="quiet"),
+               el("p", _hint(inspected), cls="quiet")], key="detail_empty")  # fmt: skip
+        return
+    parts([*_what(row), _status(row, inspected)], key="detail_told")
+    _buttons(row, inspected, here)
+    _tabs(row, inspected)
+
+
+def _hint(inspected: Inspected) -> str:
+    dead = sum(row.is_dead for row in inspected.rows)
+    if dead:
+        return f"{count(dead, 'event')} of this window {'is' if dead == 1 else 'are'} pruned: look for ✂."
+    return "Nothing in this window is pruned: every event is still needed, under the stages that are on."
+
+
+def _what(row: Row) -> list[Part]:
+    told = " ".join(part for part in (row.type, row.tool and f"· {row.tool}", row.path and f"· {row.path}") if part)
+    when = datetime.fromtimestamp(row.time_ms / 1000, UTC).strftime("%H:%M:%S") if row.time_ms > 10**11 else ""
+    size = f"turn {row.turn} · {tokens(row.tokens)} tokens" + (f" · {when} UTC" if when else "")
+    effect = f" · {signed(row.impact)} by its fate" if row.impact else ""
+    mark = f"{MARKS[row.status]} " if MARKS[row.status] else ""
+    return [
+        el("p", el("b", f"#{row.number} "), row.label, " ", el("span", mark + row.status, cls=f"chip {row.status}")),
+        el("p", told, cls="quiet", title=row.id),
+        el("p", size + effect, cls="quiet"),
+    ]
+
+
+def _status(row: Row, inspected: Inspected) -> Part:
+    if row.is_dead:
+        return el("p", "✂ pruned by ", el("b", words(row.stage)), ": ", *_named(row.reason, row, inspected), ".")
+    if row.would:
+        kept = f"Kept because of {row.protected}. " if row.protected else "Kept. "
+        return el("p", kept, *_named(row.would, row, inspected), ".")
+    if row.protected:
+        return el("p", f"Protected by {row.protected}: it stays whatever the stages find.")
+    return el("p", "Live: no stage that is on found it dead.")
+
+
+def _named(reason: str, row: Row, inspected: Inspected) -> list[Part]:
+    """The reason with the witnesses' ids as links and what they are."""
+    told: list[Part] = []
+    rest = reason
+    for name in row.because:
+        witness = inspected.by_id.get(name)
+        before, found, rest = rest.partition(name)
+        told.append(before if found else f"{before}, ")
+        told += [event_link(witness.number, name), f" ({witness.label})"] if witness else [name]
+    return [*told, rest]
+
+
+def _buttons(row: Row, inspected: Inspected, here: str) -> None:
+    with st.container(horizontal=True, key="detail_buttons"):
+        for place, name in enumerate(row.because):
+            if name in inspected.by_id:
+                number = inspected.by_id[name].number
+                st.button(f"Go to witness #{number}", key=f"witness{place}", on_click=select, args=(name,))
+        if row.is_dead:
+            st.toggle("Recover", key=f"recover_{row.seq}")
+        link("Diff" if here != "Diff" else "Graph", row.id)
+
+
+def _tabs(row: Row, inspected: Inspected) -> None:
+    if row.is_dead and st.session_state.get(f"recover_{row.seq}"):
+        _recovered(row, inspected)
+        return
+    names = ["Rendered", "Source record"] + (["Original", "Receipt"] if row.is_dead else [])
+    tabs = dict(zip(names, st.tabs(names), strict=True))
+    with tabs["Rendered"]:
+        code(_in_prompt(row, inspected) if row.is_dead else row.text)
+    with tabs["Source record"]:
+        code(json.dumps(inspected.events[row.seq], indent=1, ensure_ascii=False), "json")
+    if row.is_dead:
+        with tabs["Original"]:
+            code(row.text)
+        with tabs["Receipt"]:
+            code(_told(receipt_of(inspected.result["graph"], row.receipt_id)))
+
+
+def _in_prompt(row: Row, inspected: Inspected) -> str:
+    """What stands in the prompt for an event that is cut: the stub of its run, if it heads one."""
+    prompt = inspected.result.prompt_object
+    start = prompt.runs.start(row.seq)
+    slot = prompt.slot(start) or "(nothing: stubs are switched off)"
+    return slot if start == row.seq else f"{slot}\n(one stub for the whole run, which begins at #{inspected.rows[start].number})"
+
+
+def _recovered(row: Row, inspected: Inspected) -> None:
+    """The originals behind the receipt, with the proof that they are the original ones."""
+    graph = inspected.result["graph"]
+    try:
+        receipt = receipt_of(graph, row.receipt_id)
+        events = expand_receipt(graph, row.receipt_id)
+    except ContextGCError as error:
+        notice(str(error), "error")
+        return
+    own = [event for event in events if event["id"] in receipt.event_ids]
+    good = receipt.verify(own)
+    proof = f"Recovered: {count(len(own), 'event')}, sha256 {'matches' if good else 'DOES NOT MATCH'} {receipt.sha256[0][:16]}…"
+    notice(proof, "info" if good else "error")
+    code("\n".join(inspected.by_id[event["id"]].text for event in own))
+    if len(events) > len(own):
+        st.html(f"<small>The same stub stands for {count(len(events) - len(own), 'more event')}.</small>")
+
+
+def _told(receipt: Receipt) -> str:
+    fields = {"id": receipt.id, "stage": receipt.stage, "reason": receipt.reason, "because": list(receipt.because),
+              "event_ids": list(receipt.event_ids), "sha256": list(receipt.sha256)}  # fmt: skip
+    return json.dumps(fields, indent=1, ensure_ascii=False)
+
+
+def code(text: str, language: str | None = None) -> None:
+    """Trace text as it is, in a box of fixed height; what is too long to draw is told."""
+    more = len(text) - SHOWN
+    st.code(text[:SHOWN] or "(prints nothing)", language=language, wrap_lines=True, height=HEIGHT)
+    if more > 0:
+        st.html(f"<small>{brief(more).lstrip('+')} more characters are not drawn here.</small>")

@@ -1,0 +1,115 @@
+"""Graph view: the toolbar, the strip, the graph and the table of the graph page, over one choice of events."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from hashlib import sha256
+
+import pandas as pd
+import streamlit as st
+
+from . import settings
+from .event_graph import event_graph
+from .frame import Inspected, select
+from .graph_data import GraphData, choose, graph_data, matching
+from .palette import KINDS, STATUSES
+from .rows import Row
+from .say import count, words
+from .turn_strip import per_turn, turn_strip
+
+HEIGHT = 520  #: px of the graph
+TEXT = 240  #: characters of an event's text in the table
+
+
+def toolbar() -> None:
+    """Search and filters; they hold for the graph and for the table."""
+    find, show, kinds = st.columns([5, 4, 4], gap="small")
+    with find:
+        label = "Search in text, ids, tools, paths and reasons"
+        st.text_input("Search", placeholder=label, label_visibility="collapsed", **settings.widget("find", settings.text("find")))
+    with show:
+        chosen = settings.widget("show", list(settings.texts("show")))
+        st.multiselect("Status", list(STATUSES), placeholder="Any status", label_visibility="collapsed", **chosen)
+    with kinds:
+        chosen = settings.widget("kinds", list(settings.texts("kinds")))
+        st.multiselect("Kind", list(KINDS), placeholder="Any kind", label_visibility="collapsed", **chosen)
+
+
+def strip_and_graph(inspected: Inspected) -> None:
+    """The strip of all turns, and the graph of the chosen ones."""
+    chosen = inspected.by_id.get(inspected.selected or "")
+    span, within = choose(inspected.rows, settings.text("turns"), chosen)
+    filters = settings.text("find"), settings.texts("show"), settings.texts("kinds")
+    told = repr((inspected.key, span, filters))
+    data, kept = _graph(told, inspected, within, filters)
+    first: dict[int, str] = {}
+    for row in inspected.rows:
+        first.setdefault(row.turn, row.id)
+    turn_strip(
+        per_turn(inspected.rows), span, chosen.turn if chosen else 0, _note(inspected, span, kept, data),
+        "strip", lambda turns: settings.put("turns", turns), lambda turn: select(first.get(turn, "")),
+    )  # fmt: skip
+    event_graph(
+        data, key="graph", version=sha256(told.encode("utf-8", "surrogatepass")).hexdigest(),
+        scope=repr((inspected.key.rpartition("/")[0], span)), selected=chosen.seq if chosen else None, height=HEIGHT,
+        on_picked=lambda place: select(inspected.rows[place].id) if 0 <= place < len(inspected.rows) else None,
+    )  # fmt: skip
+
+
+def table(inspected: Inspected) -> None:
+    """Every event of the window that passes search and filters. A click on a line selects it."""
+    filters = settings.text("find"), settings.texts("show"), settings.texts("kinds")
+    told = sha256(repr((inspected.key, filters)).encode("utf-8", "surrogatepass")).hexdigest()[:16]
+    found, ids = _table(told, inspected, filters)
+    key = f"table_{told}"
+    here = [ids.index(inspected.selected)] if inspected.selected in ids else []
+    st.session_state[key] = {"selection": {"rows": here, "columns": [], "cells": []}}
+
+    def picked() -> None:
+        places = st.session_state[key]["selection"]["rows"]
+        select(ids[places[0]] if places else "")
+
+    st.html(f"<small>{count(len(ids), 'event')} of {len(inspected.rows):,} in this window</small>")
+    st.dataframe(
+        found, key=key, on_select=picked, selection_mode="single-row", hide_index=True, height=420, row_height=28,
+        column_config={name: st.column_config.NumberColumn(format="localized") for name in ("tokens", "change")},
+    )  # fmt: skip
+
+
+@st.cache_resource(max_entries=16, show_spinner=False)
+def _graph(
+    told: str, _inspected: Inspected, _within: Sequence[Row], _filters: tuple[str, tuple[str, ...], tuple[str, ...]]
+) -> tuple[GraphData, int]:
+    kept = matching(_within, *_filters)
+    return graph_data(kept, _inspected.rows, _inspected.result), len(kept)
+
+
+@st.cache_resource(max_entries=16, show_spinner=False)
+def _table(
+    told: str, _inspected: Inspected, _filters: tuple[str, tuple[str, ...], tuple[str, ...]]
+) -> tuple[pd.DataFrame, list[str]]:
+    kept = matching(_inspected.rows, *_filters)
+    columns = {
+        "#": [row.number for row in kept],
+        "turn": [row.turn for row in kept],
+        "kind": [row.kind for row in kept],
+        "status": [("✂ " if row.is_dead else "") + row.status for row in kept],
+        "tokens": [row.tokens for row in kept],
+        "change": [row.impact for row in kept],
+        "tool": [row.tool for row in kept],
+        "path": [row.path for row in kept],
+        "text": [" ".join(row.text[:TEXT].split()) for row in kept],
+        "stage": [words(row.stage) for row in kept],
+        "reason": [row.reason if row.is_dead else row.would or row.protected for row in kept],
+        "id": [row.id for row in kept],
+    }
+    return pd.DataFrame(columns), [row.id for row in kept]
+
+
+def _note(inspected: Inspected, span: tuple[int, int], kept: int, data: GraphData) -> str:
+    total = len(inspected.rows)
+    drawn = len(data.order)
+    told = f"Turns {span[0]:,} to {span[1]:,} of {inspected.turns:,}: {count(drawn, 'event')} drawn"
+    if drawn < total:
+        told += f", {total - drawn:,} not drawn (the table has all)"
+    return told + ". Drag here to choose turns, double-click for the usual choice."

@@ -1,0 +1,62 @@
+"""Launch: start the inspector's server from the command line, in a checkout or from an installed wheel."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tomllib
+from importlib.util import find_spec
+from pathlib import Path
+
+from ..errors import TraceError
+
+OPEN = "CONTEXT_GC_OPEN"  #: environment variable that names the file or folder to open
+
+
+def launch(target: str | None, port: int, headless: bool) -> int:
+    """Serve the inspector on 127.0.0.1 until it is stopped; gives the server's exit code.
+
+    Raises:
+        TraceError: the file or folder is not there, or the `app` extra is not installed.
+    """
+    if target is not None and not Path(target).exists():
+        raise TraceError(target, "there is no such file or folder", "check the path")
+    missing = [name for name in ("streamlit", "networkx", "pyvis", "pandas") if find_spec(name) is None]
+    if missing:
+        raise TraceError("inspect", f"{', '.join(missing)} not installed", "pip install 'context-gc[app]'")
+    site = _site()
+    environment = {**os.environ, OPEN: str(Path(target).resolve()) if target is not None else ""}
+    command = [sys.executable, "-m", "streamlit", "run", str(site / "app.py"), *_options(site)]
+    command += [f"--server.port={port}", f"--server.headless={str(headless).lower()}"]
+    try:
+        return subprocess.run(command, env=environment, check=False).returncode
+    except KeyboardInterrupt:
+        return 0
+
+
+def _site() -> Path:
+    """The folder with app.py and pages/: beside the package in a checkout, inside it in a wheel."""
+    package = Path(__file__).resolve().parents[1]
+    inside = package / "inspector" / "site"
+    return inside if (inside / "app.py").exists() else package.parent
+
+
+def _options(site: Path) -> list[str]:
+    """The shipped configuration as options, so that it holds in whatever folder the command is run."""
+    config = tomllib.loads((site / ".streamlit" / "config.toml").read_text("utf-8"))
+    return [f"--{name}={_text(value)}" for name, value in _flat(config, "")]
+
+
+def _flat(table: dict[str, object], prefix: str) -> list[tuple[str, object]]:
+    found: list[tuple[str, object]] = []
+    for key, value in table.items():
+        name = f"{prefix}{key}"
+        found += _flat(value, name + ".") if isinstance(value, dict) else [(name, value)]
+    return found
+
+
+def _text(value: object) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    return str(value)

@@ -1,0 +1,69 @@
+"""Summary: what one window amounts to: the sentence with the answer, where tokens go, the largest dead items."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from .rows import Row
+from .say import count, share, tokens, words
+
+
+@dataclass(frozen=True, slots=True)
+class Slice:
+    """A group of events and its tokens in the full history."""
+
+    name: str
+    live: int
+    dead: int
+
+    @property
+    def whole(self) -> int:
+        """Live and dead tokens together."""
+        return self.live + self.dead
+
+
+def answer(rows: Sequence[Row], turns: int, before: int, after: int) -> str:
+    """The finding in a sentence: how much there is, how much of it is dead and why, what that saves."""
+    dead = [row for row in rows if row.is_dead]
+    start = f"{count(turns, 'turn')}, {tokens(before)} tokens. "
+    if not dead:
+        return start + "None of them are dead under the stages that are on: every event is still needed."
+    total = sum(row.tokens for row in dead)
+    by_stage: dict[str, int] = {}
+    for row in dead:
+        by_stage[row.stage] = by_stage.get(row.stage, 0) + row.tokens
+    why = ", ".join(f"{tokens(size)} in {words(stage)}" for stage, size in sorted(by_stage.items(), key=lambda x: -x[1]))
+    found = f"{tokens(total)} of them ({share(total, before)}) are dead: {why}. "
+    stubs = after - before + total
+    left = f"After pruning {tokens(after)} are left, {tokens(stubs)} of them stubs. " if stubs > 0 else ""
+    return start + found + left + "Everything can be recovered."
+
+
+def slices(rows: Sequence[Row], by: str, most: int = 12) -> list[Slice]:
+    """Tokens by "tool", "type" or "file", the largest first; what is small goes into one rest."""
+    sums: dict[str, list[int]] = {}
+    for row in rows:
+        name = {"tool": row.tool or row.kind, "type": row.type, "file": row.path or "(no file)"}[by]
+        sums.setdefault(name, [0, 0])[row.is_dead] += row.tokens
+    found = sorted((Slice(name, *both) for name, both in sums.items()), key=lambda each: -each.whole)
+    if len(found) <= most:
+        return found
+    rest = found[most - 1 :]
+    return [*found[: most - 1], Slice(f"({len(rest):,} others)", sum(r.live for r in rest), sum(r.dead for r in rest))]
+
+
+def largest_dead(rows: Sequence[Row], most: int = 10) -> list[Row]:
+    """The dead events with the most tokens."""
+    return sorted((row for row in rows if row.is_dead), key=lambda row: -row.tokens)[:most]
+
+
+def growth(rows: Sequence[Row]) -> list[tuple[int, int, int]]:
+    """(turn, full, after) at the end of each turn: tokens of the history so far, and of what of it stands now."""
+    points: dict[int, tuple[int, int]] = {}
+    full = after = 0
+    for row in rows:
+        full += row.tokens
+        after += row.tokens + row.impact
+        points[row.turn] = full, after
+    return [(turn, *both) for turn, both in points.items()]

@@ -1,0 +1,67 @@
+// The strip: a bar of tokens for each turn, live below and dead hatched above; dragging chooses turns.
+const PAD = 4;
+
+function draw(state) {
+  const { canvas, data } = state, style = getComputedStyle(canvas), ctx = canvas.getContext('2d'), dpr = devicePixelRatio || 1;
+  const w = canvas.clientWidth, h = canvas.clientHeight;
+  if (!w) return;
+  canvas.width = w * dpr; canvas.height = h * dpr; ctx.scale(dpr, dpr);
+  const color = name => style.getPropertyValue(name).trim();
+  const text = color('--st-text-color'), accent = color('--st-primary-color');
+  const n = data.turns.length, step = (w - 2 * PAD) / Math.max(1, n), most = Math.max(1, ...data.turns.map(([, live, dead]) => live + dead));
+  const top = value => (h - 4) * Math.sqrt(value / most);
+  const [a, b] = state.drag ?? data.chosen;
+  data.turns.forEach(([turn, live, dead], i) => {
+    const inside = turn >= a && turn <= b, x = PAD + i * step, width = Math.max(1, step - (step > 4 ? 1 : 0));
+    const whole = top(live + dead), alive = whole * live / Math.max(1, live + dead);
+    ctx.globalAlpha = inside ? .95 : .35;
+    ctx.fillStyle = turn === data.here ? accent : text;
+    ctx.globalAlpha *= turn === data.here ? 1 : .55;
+    ctx.fillRect(x, h - alive, width, alive);
+    if (dead) {
+      ctx.globalAlpha = inside ? 1 : .5; ctx.strokeStyle = text; ctx.lineWidth = 1; ctx.strokeRect(x + .5, h - whole + .5, Math.max(1, width - 1), whole - alive - 1);
+      for (let y = h - whole + 3; y < h - alive; y += 3) { ctx.beginPath(); ctx.moveTo(x, y); ctx.lineTo(x + width, y - Math.min(3, width)); ctx.stroke(); }
+    }
+  });
+  const at = turn => PAD + data.turns.findIndex(each => each[0] >= turn) * step;
+  ctx.globalAlpha = 1; ctx.strokeStyle = accent; ctx.lineWidth = 2;
+  ctx.strokeRect(at(a) - 1, 1, Math.max(3, at(b) + step - at(a) + 1), h - 2);
+}
+
+function turnAt(state, x) {
+  const { canvas, data } = state, n = data.turns.length;
+  const i = Math.floor((x - PAD) / ((canvas.clientWidth - 2 * PAD) / Math.max(1, n)));
+  return data.turns[Math.min(n - 1, Math.max(0, i))]?.[0] ?? 1;
+}
+
+export default function ({ data, parentElement, setTriggerValue }) {
+  const canvas = parentElement.querySelector('canvas'), note = parentElement.querySelector('.note');
+  const state = canvas.__strip ??= { canvas };
+  state.data = data; state.drag = null;
+  canvas.setAttribute('aria-label', `Tokens of ${data.turns.length} turns; turns ${data.chosen[0]} to ${data.chosen[1]} are drawn. Left and right arrows move the choice.`);
+  note.textContent = data.note;
+  const x = event => event.clientX - canvas.getBoundingClientRect().left;
+  canvas.onpointerdown = event => { state.from = turnAt(state, x(event)); canvas.setPointerCapture(event.pointerId); };
+  canvas.onpointermove = event => {
+    const turn = turnAt(state, x(event)), found = data.turns.find(each => each[0] === turn);
+    canvas.title = found ? `turn ${turn}: ${found[1].toLocaleString('en')} tokens live, ${found[2].toLocaleString('en')} dead` : '';
+    if (state.from == null || (turn === state.from && !state.drag)) return;
+    state.drag = [Math.min(turn, state.from), Math.max(turn, state.from)]; draw(state);
+  };
+  canvas.onpointerup = event => {
+    if (state.drag) setTriggerValue('chosen', state.drag);
+    else if (state.from != null) setTriggerValue('turn', state.from);
+    state.from = null;
+  };
+  canvas.ondblclick = () => setTriggerValue('chosen', []);
+  canvas.onkeydown = event => {
+    const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key], [a, b] = data.chosen, last = data.turns.at(-1)?.[0] ?? 1;
+    if (event.key === 'Escape') setTriggerValue('chosen', []);
+    if (!step) return;
+    event.preventDefault();
+    const by = Math.max(1, Math.round((b - a) / 4)) * step;
+    if (a + by >= 1 && b + by <= last) setTriggerValue('chosen', [a + by, b + by]);
+  };
+  if (!state.watch) { state.watch = new ResizeObserver(() => draw(state)); state.watch.observe(canvas); }
+  draw(state);
+}
