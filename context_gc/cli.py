@@ -17,9 +17,10 @@ from .edits import edit_script
 from .errors import ContextGCError, TraceError, UnknownReceipt
 from .events import Event
 from .explain import explain
+from .load import load_traces
 from .policy import Policy
 from .receipts import expand_receipt, get_receipt, receipt_of
-from .trace import Trace, load_traces
+from .trace import Trace
 
 STDIN = "-"
 
@@ -186,7 +187,8 @@ def _chosen(arguments: argparse.Namespace) -> Trace:
         raise TraceError(arguments.trace, f"it has {len(traces)} traces, there is no trace {arguments.number}")
     if len(traces) > 1:
         print(f"context-gc: trace {arguments.number} of {len(traces)} (choose with --trace N)", file=sys.stderr)
-    return traces[arguments.number - 1]
+    chosen: Trace = traces[arguments.number - 1]
+    return chosen
 
 
 def _windows(arguments: argparse.Namespace, trace: Trace) -> list[list[Event]]:

@@ -8,6 +8,7 @@ the groups that changed and settles the units that were touched. Everything is b
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import islice
 from typing import NamedTuple
 
 from .events import label
@@ -62,7 +63,9 @@ class Engine:
             if kinds:
                 self._judges.append((at, stage))
         # the groups that a finding of each stage may take members from
-        self._later = [[self._groups[later] for later, _ in self._judges if later > at] for at in range(len(self.stages))]
+        self._later = [
+            [self._groups[later] for later, _ in self._judges if later > at] for at in range(len(self.stages))
+        ]
 
     def advance(self) -> None:
         """Take in the events that were added to the graph, and bring every verdict up to date."""
@@ -104,34 +107,32 @@ class Engine:
     # taking in
 
     def _take_new(self) -> None:
-        view, events, keys = self.view, self.graph.events, self._keys
-        for seq in range(self.taken, len(events)):
-            event = events[seq]
+        view, units, keys = self.view, self.view.units, self._keys
+        watched = {*keys, "tool_call", "tool_result", "abandon"}
+        for seq, event in enumerate(islice(self.graph.events, self.taken, None), self.taken):
             kind = event["type"]
-            for at, stage in keys.get(kind, ()):
-                key = stage.key(event, seq, view)
-                if key is not None:
-                    self._groups[at].gain(seq, key)
-            if kind == "tool_call":
-                view.units.add_call(seq, event)
-                self._joined(seq)
-            elif kind == "tool_result":
-                call = view.units.add_result(seq, event)
-                if call is not None:
-                    self._joined(call)
-            if self._sweep is not None:
-                if kind == "abandon":
+            if kind in watched:
+                for at, stage in keys.get(kind, ()):
+                    key = stage.key(event, seq, view)
+                    if key is not None:
+                        self._groups[at].gain(seq, key)
+                if kind == "tool_call":
+                    if units.add_call(seq, event):
+                        self._joined(seq)
+                elif kind == "tool_result":
+                    call = units.add_result(seq, event)
+                    if call is not None:
+                        self._joined(call)
+                elif kind == "abandon" and self._sweep is not None:
                     self._sweep_from(seq, *self._sweep)
-                if self._named:
-                    for abandon in self._named.pop(event["id"], ()):
-                        self._swept(seq, abandon, self._sweep[0])
-        self.taken = len(events)
+            if self._named and self._sweep is not None:
+                for abandon in self._named.pop(event["id"], ()):
+                    self._swept(seq, abandon, self._sweep[0])
+        self.taken = len(self.graph)
 
     def _joined(self, call: int) -> None:
         """Two halves of a unit met: what is known of one holds for both, and its group looks again."""
         members = self.view.units.members(call)
-        if len(members) == 1:
-            return
         known = any(seq in found for found in self._found if found for seq in members)
         if known:
             self._touched.add(call)
@@ -225,7 +226,7 @@ class Engine:
 
     def _settle(self, lead: int) -> None:
         members = self.view.units.members(lead)
-        for at, found in enumerate(self._found):
+        for at, found in enumerate(self._found):  # noqa: B007 - read after the loop
             hits = [seq for seq in members if seq in found] if found else ()
             if hits:
                 break

@@ -6,9 +6,10 @@ Nodes stand in trace order and are only ever added. The edges `sequence`, `answe
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from .canonical import ATOMS, own
 from .decision import Decision
@@ -45,8 +46,10 @@ class StateGraph:
         self._seq: dict[str, int] = {}
         self._edges: list[tuple[int, int, str]] = []
         self._joined: dict[int, list[int]] = {}  # added `sequence` edges, by target
+        self._joined_to: dict[int, list[int]] = {}  # and by source
         self._unresolved: list[int] = []  # events whose parent was not there when they came
-        self._children: dict[int, list[int]] | None = None  # made when first asked for
+        self._first_child = array("q")  # children as linked lists, made when first asked for
+        self._next_sibling = array("q")
         self.decisions: Mapping[str, Decision] = MappingProxyType({})  #: by event id; set by the engine
 
     # filling
@@ -66,7 +69,8 @@ class StateGraph:
         self._edges.append((first, second, kind))
         if kind == "sequence":
             self._joined.setdefault(second, []).append(first)
-            self._children = None
+            if first != second:
+                self._joined_to.setdefault(first, []).append(second)
 
     def extend(self, events: Iterable[Event], parents_first: bool = False) -> None:
         """Add events in order, all or none.
@@ -83,7 +87,6 @@ class StateGraph:
             del self._events[start:]
             self._unresolved = [seq for seq in self._unresolved if seq < start]
             raise
-        self._adopt(start)
 
     def _extend(self, events: Iterable[Event], parents_first: bool) -> None:
         table, nodes = self._seq, self._events
@@ -132,18 +135,29 @@ class StateGraph:
         parent = self._seq.get(self._events[seq].get("parent_id") or "", seq)
         return [place for place in (parent, *self._joined.get(seq, ())) if place != seq]
 
-    def children(self, seq: int) -> Sequence[int]:
-        """The places of the events after one along `sequence` edges."""
-        if self._children is None:
-            self._children = {}
-            self._adopt(0)
-        return self._children.get(seq, ())
+    def children(self, seq: int) -> Iterator[int]:
+        """The places of the events after one along `sequence` edges, in no order of meaning."""
+        self._adopt()
+        child = self._first_child[seq]
+        while child >= 0:
+            yield child
+            child = self._next_sibling[child]
+        yield from self._joined_to.get(seq, ())
 
-    def _adopt(self, start: int) -> None:
-        if self._children is not None:
-            for seq in range(start, len(self._events)):
-                for parent in self.parents(seq):
-                    self._children.setdefault(parent, []).append(seq)
+    def _adopt(self) -> None:
+        """Link the events that came since to their parents; a child is linked when both are there."""
+        first, after, events, table = self._first_child, self._next_sibling, self._events, self._seq
+        start = len(first)
+        if start == len(events):
+            return
+        first.extend([-1] * (len(events) - start))
+        after.extend([-1] * (len(events) - start))
+        late = [seq for seq in self._unresolved if seq < start <= table.get(events[seq]["parent_id"], -1)]
+        for seq in (*late, *range(start, len(events))):
+            parent = table.get(events[seq].get("parent_id") or "", seq)
+            if parent != seq:
+                after[seq] = first[parent]
+                first[parent] = seq
 
     @property
     def backward(self) -> list[int]:
@@ -224,5 +238,7 @@ def _private(event: Event) -> Event:
             if type(copy[field]) not in ATOMS:
                 copy[field] = own(copy[field])
     except TypeError as error:
-        raise InvalidEvent(f"event {event['id']!r}", f"it holds {error}", "use JSON values", event_id=event["id"]) from None
+        raise InvalidEvent(
+            f"event {event['id']!r}", f"it holds {error}", "use JSON values", event_id=event["id"]
+        ) from None
     return copy

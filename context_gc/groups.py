@@ -22,23 +22,30 @@ class Group:
 
 class Groups:
     """All groups of one stage, by key. What is gained at the end of a group costs what it adds; a lost or
-    changed member costs the group from there on."""
+    changed member costs the group from there on. A lone member is not a group yet: there is nothing to judge."""
 
     def __init__(self) -> None:
-        self._by_key: dict[Hashable, Group] = {}
+        self._by_key: dict[Hashable, Group | int] = {}
         self._of: dict[int, Group] = {}
         self._changed: list[Group] = []
 
     def gain(self, seq: int, key: Hashable) -> None:
         """A new member, behind all others in the trace."""
-        group = self._by_key.get(key)
-        if group is None:
-            group = self._by_key[key] = Group()
+        group = self._by_key.setdefault(key, seq)
+        if isinstance(group, int):
+            if group == seq:
+                return
+            group = self._pair(key, group)
         group.members.append(seq)
         self._of[seq] = group
         if not group.changed:
             group.changed = True
             self._changed.append(group)
+
+    def _pair(self, key: Hashable, lone: int) -> Group:
+        group = self._by_key[key] = self._of[lone] = Group()
+        group.members.append(lone)
+        return group
 
     def touch(self, seq: int, lost: bool = False) -> None:
         """A member changed from here on; one that is lost to an earlier stage (or came back) touches all."""

@@ -60,9 +60,14 @@ class Ledger(Mapping[str, Decision]):
         return witness
 
     @property
+    def has_rings(self) -> bool:
+        """Whether one receipt may stand for several events."""
+        return bool(self._engine.view.rings)
+
+    @property
     def clusters(self) -> Mapping[int, str]:
         """Place -> id of the receipt that stands for its ring: `cluster_` and 12 hex of sha256 over the members."""
-        if not self._engine.view.rings:
+        if not self.has_rings:
             return {}
         version = len(self._engine.log)
         if self._clusters[0] != version:

@@ -9,7 +9,8 @@ from .events import Event
 from .policy import Policy
 from .semantics import FileEdit, FileRead, semantics, tool_kind
 
-_CHANGING_TYPES = ("file_edit", "artifact_created", "command_run", "build_run", "test_run", "git_commit")
+_EDITS = ("file_edit", "artifact_created")
+_RUNS = ("command_run", "build_run", "test_run", "git_commit")
 
 
 class Mutations:
@@ -46,11 +47,12 @@ class Mutations:
     def _take(self, seq: int) -> None:
         event = self._events[seq]
         kind = event["type"]
-        if kind not in _CHANGING_TYPES and kind != "tool_call":
+        if kind == "tool_call":
+            if not self._acts(event["tool_name"]):
+                return
+        elif kind not in _EDITS and kind not in _RUNS:
             return
-        if kind == "tool_call" and not self._acts(event["tool_name"]):
-            return
-        fact = semantics(event)
+        fact = semantics(event) if kind not in _RUNS else None
         places = self._in_file.setdefault(_name(fact.path), []) if isinstance(fact, FileEdit) else self._anywhere
         places.append(seq)
         self._all.append(seq)

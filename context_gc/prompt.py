@@ -50,14 +50,16 @@ class Prompt:
         for seq in changed:
             if seq < start:
                 self._place(seq, verdicts.get(seq), heads)
-        again = set(self._ledger.clusters)
-        if self._style in ("described", "worthwhile"):  # these look at more than which events were cut
-            again.update(place for seq in (*changed, *range(start, size)) for place in self._ledger.unit(seq))
-        if again:
-            heads |= self.runs.heads(again)
+        if self._ledger.has_rings or self._style in ("described", "worthwhile"):
+            # these stubs depend on more than which events were cut
+            new = range(start, size)
+            again = {place for seq in (*changed, *new) for place in self._ledger.unit(seq) if place < size}
+            heads |= self.runs.heads(again.union(self._ledger.clusters))
+        heads = {head for head in heads if self.runs.end(head) is not None}
+        if self._style == "worthwhile":
+            heads = {head for first in sorted(heads) for head in self._weighed(first)}
         for head in heads:
-            if self.runs.end(head) is not None:
-                self._head(head)
+            self._head(head)
 
     def _append(self, start: int, size: int, verdicts: Mapping[int, Verdict], heads: set[int]) -> None:
         events, slots = self._events, self._slots
@@ -115,25 +117,37 @@ class Prompt:
         kept = " ".join((decision.kept.partition("=")[2] or decision.kept).split())
         return escape(f"(abandoned by {label(decision.because[0])}, kept: {kept})")
 
-    def _head(self, start: int) -> None:
-        """Write the stub of a run into its first slot; or its lines, where the stub would be longer."""
-        places = range(start, (self.runs.end(start) or start) + 1)
-        text = self.stub(places)
-        if self._style == "worthwhile":
-            lines = [line(self._events[seq]) for seq in places]
-            cost = sum(map(self._meter.line, places))
-            keep = self._meter.count(text) > cost and all(self._may_stand(seq, places) for seq in places)
-            (self.shown.update if keep else self.shown.difference_update)(places)
-            for seq, each in zip(places, lines, strict=True):
-                self._set(seq, each or None if keep else None)
-            if keep:
-                return
-        self._set(start, text or None)
+    def _run(self, head: int) -> range:
+        return range(head, (self.runs.end(head) or head) + 1)
 
-    def _may_stand(self, seq: int, places: range) -> bool:
-        """Whether a cut event may stand in full: nothing abandoned (it would look current), no half of a unit."""
-        whole = all(place in places for place in self._ledger.unit(seq) if place < self.size)
-        return whole and self._ledger.decision(seq).stage != "dead-branches"
+    def _head(self, head: int) -> None:
+        """Write a run: its stub into its first slot; its lines, where it stands in full."""
+        run = self._run(head)
+        shown = head in self.shown
+        if self._style == "worthwhile":
+            for seq in run:
+                self._set(seq, line(self._events[seq]) or None if shown else None)
+        if not shown:
+            self._set(head, self.stub(run) or None)
+
+    def _weighed(self, head: int) -> list[int]:
+        """The heads of the runs that share units with this one, all shown in full or none.
+
+        They stand in full where their stubs would cost more than their lines; never what was abandoned: in
+        full it would look current.
+        """
+        heads, places = [head], list(self._run(head))
+        for seq in places:  # grows while it is read
+            for partner in self._ledger.unit(seq):
+                if partner < self.size and partner in self.runs and (start := self.runs.start(partner)) not in heads:
+                    heads.append(start)
+                    places += self._run(start)
+        stubs = sum(self._meter.count(self.stub(self._run(start))) for start in heads)
+        shown = stubs > sum(map(self._meter.line, places)) and not any(
+            self._ledger.decision(seq).stage == "dead-branches" for seq in places
+        )
+        (self.shown.update if shown else self.shown.difference_update)(places)
+        return heads
 
     def stub(self, places: range) -> str:
         """The stub of a run: a function of the events in it and of what found them, nothing else."""

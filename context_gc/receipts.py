@@ -46,7 +46,13 @@ def get_receipt(graph: StateGraph, node_id: str) -> Event:
     members = _members(graph, node_id)
     decision = graph.decisions[members[0]]
     if decision.cluster is not None and decision.cluster == _name(graph, node_id):
-        return {"id": decision.cluster, "type": "receipt", "members": members, "reason": decision.reason, "pruned": True}
+        return {
+            "id": decision.cluster,
+            "type": "receipt",
+            "members": members,
+            "reason": decision.reason,
+            "pruned": True,
+        }
     return {**graph.event(members[0]), "pruned": True}
 
 
@@ -91,7 +97,9 @@ def _members(graph: StateGraph, receipt_id: str) -> list[str]:
         raise NotPruned(f"receipt {receipt_id!r}", "was never pruned", "the event is in the prompt")
     members = [each for each in graph.decisions if graph.decisions[each].cluster == name]
     if not members:
-        raise UnknownReceipt(f"receipt {receipt_id!r}", "there is none with this id", "ids stand in the stubs of the prompt")
+        raise UnknownReceipt(
+            f"receipt {receipt_id!r}", "there is none with this id", "ids stand in the stubs of the prompt"
+        )
     return members
 
 

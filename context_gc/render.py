@@ -75,7 +75,9 @@ def _plain(value: Any) -> str:
 
 
 def _is_block(value: Any) -> bool:
-    return type(value) is dict and ((value.get("type") == "text" and type(value.get("text")) is str) or _is_image(value))
+    return type(value) is dict and (
+        (value.get("type") == "text" and type(value.get("text")) is str) or _is_image(value)
+    )
 
 
 def _is_image(value: Any) -> bool:
@@ -111,7 +113,7 @@ def _error(event: Event) -> str:
 _LINES: Mapping[str, Callable[[Event], str]] = {
     "set_var": lambda e: f"{_plain(e['key'])} = {_plain(e['value'])}",
     "tool_call": _call,
-    "tool_result": lambda e: f"RESULT {_plain(e['result'])}",
+    "tool_result": lambda e: "RESULT " + (e["result"] if type(e["result"]) is str else _plain(e["result"])),
     "abandon": lambda e: e["content"] if type(e.get("content")) is str else "",
     "decision": lambda e: e["content"],
     "file_read": lambda e: f"READ {e['path']}",

@@ -96,9 +96,7 @@ _PATH_KEYS = (
     "file_path", "path", "filePath", "filename", "file", "notebook_path", "absolute_path", "target_file", "uri",
 )  # fmt: skip
 _TEXT_KEYS = ("command", "cmd", "pattern", "query", "q", "url", "regex", "prompt")
-_LEAD = re.compile(
-    r"\s*(?:cd\s+\S+\s*(?:&&|;)\s*|[A-Z_][A-Z0-9_]*=\S*\s+|timeout\s+\S+\s+|env\s+|sudo\s+|time\s+)*"
-)
+_LEAD = re.compile(r"\s*(?:cd\s+\S+\s*(?:&&|;)\s*|[A-Z_][A-Z0-9_]*=\S*\s+|timeout\s+\S+\s+|env\s+|sudo\s+|time\s+)*")
 _TESTS = re.compile(
     r"(?:python\S*\s+-m\s+)?(?:pytest|unittest|tox|nox)\b|(?:npm|pnpm|yarn|bun)\s+(?:run\s+)?test"
     r"|(?:npx\s+)?(?:jest|vitest|mocha)\b|cargo\s+(?:\w+\s+)?(?:test|nextest)|go\s+test|mvn\s+.*\btest"

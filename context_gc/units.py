@@ -21,14 +21,16 @@ class Units:
         self._by_provider_id: dict[str, int] = {}
         self._waiting: dict[str, list[int]] = {}
 
-    def add_call(self, seq: int, event: Event) -> None:
-        """Take in a call, and the results that waited for it."""
+    def add_call(self, seq: int, event: Event) -> bool:
+        """Take in a call, and the results that waited for it; tells whether there were any."""
         name, provided = event["id"], event.get("call_id")
         self._by_event_id[name] = seq
         if type(provided) is str:
             self._by_provider_id[provided] = seq
-        for result in self._waiting.pop(name, ()) if self._waiting else ():
+        waiting = self._waiting.pop(name, ()) if self._waiting else ()
+        for result in waiting:
             self._pair(seq, result)
+        return bool(waiting)
 
     def add_result(self, seq: int, event: Event) -> int | None:
         """Take in a result; gives its call's place, or None while there is none."""

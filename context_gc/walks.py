@@ -18,6 +18,7 @@ def in_trace_order(graph: StateGraph) -> StateGraph:
     if not graph.backward:
         return graph
     events = graph.events
+    ring = {seq: number for number, members in enumerate(cycles(graph)) for seq in members}
     order: list[int] = []
     placed = bytearray(len(graph))  # 1: its parents are being placed, 2: placed
     for start in sorted(range(len(graph)), key=lambda seq: (events[seq]["timestamp"], seq)):
@@ -25,6 +26,8 @@ def in_trace_order(graph: StateGraph) -> StateGraph:
         while stack:
             seq = stack[-1]
             waiting = [] if placed[seq] else [p for p in graph.parents(seq) if not placed[p]]
+            if seq in ring:
+                waiting = [place for place in waiting if ring.get(place) != ring[seq]]
             if waiting:
                 placed[seq] = 1
                 stack += reversed(waiting)

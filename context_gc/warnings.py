@@ -32,7 +32,7 @@ def warnings(events: Sequence[Event]) -> list[str]:
                 found.setdefault("abandons an event that is not in the trace", []).append(name)
         elif kind == "error" and event.get("related_to") is not None and event["related_to"] not in ids:
             found.setdefault("relates to an event that is not in the trace", []).append(name)
-    for what, places in (("answers no call in the trace", units.orphans), ("is a call without a result", units.open_calls)):
+    for what, places in (("answers no call in the trace", units.orphans), ("has no result yet", units.open_calls)):
         if places:
             found[what] = [events[seq]["id"] for seq in places]
     return [f"{_named(names)} {what}" for what, names in found.items()]

@@ -2,17 +2,20 @@
 
 import streamlit as st
 
+from context_gc.inspector import receipt_view as view
 from context_gc.inspector.detail import detail
 from context_gc.inspector.frame import frame
-from context_gc.inspector.receipt_view import prove_it, receipt_actions, receipt_list, receipt_sentence, receipt_table
 
 inspected = frame("Receipts")
-table = receipt_table(inspected)
-receipt_sentence(table, inspected)
-receipt_actions(table, inspected)
-left, right = st.columns([3, 2], gap="medium")
+table = view.receipt_table(inspected)
+view.receipt_sentence(table, inspected)
+found = view.receipt_toolbar(table, inspected)
+view.receipt_outcome(inspected)
+with st.container(key="split"):
+    left, right = st.columns([8, 5], gap="medium")
 with left:
-    receipt_list(table, inspected)
+    view.receipt_list(found, len(table), inspected)
 with right:
+    view.recover_selected(inspected)
     detail(inspected, "Receipts")
-    prove_it(table, inspected)
+    view.prove_it(table, inspected)

@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 
 from context_gc.errors import TraceError
 from context_gc.events import validate_event
-from context_gc.trace import Trace, Usage, load_trace, load_traces
+from context_gc.load import load_trace, load_traces
+from context_gc.trace import Trace, Usage
 
 CORPUS = Path(__file__).parents[2] / "shared" / "corpus"
 SAMPLE = Path(__file__).parents[1] / "sample_traces" / "claude-code-session.jsonl"

@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from context_gc.errors import TraceError, UnknownFormat
-from context_gc.trace import Problem, load_trace, load_traces
+from context_gc.load import load_trace, load_traces
+from context_gc.trace import Problem
 
 EVENTS = [
     {"id": "e1", "type": "set_var", "timestamp": 0, "key": "x", "value": {"deep": [1, 1.0, True, None]}},

@@ -15,7 +15,7 @@ from context_gc.errors import AmbiguousFormat, TraceError, UnknownFormat
 from context_gc.importers import IMPORTERS, claude_code, decode, native
 from context_gc.importers.document import Document, objects, parse_at
 from context_gc.importers.names import Names, milliseconds
-from context_gc.trace import load_trace, load_traces
+from context_gc.load import load_trace, load_traces
 
 CORPUS = Path(__file__).parents[2] / "shared" / "corpus"
 needs_corpus = pytest.mark.skipif(not CORPUS.is_dir(), reason="the corpus of real traces is not beside the checkout")

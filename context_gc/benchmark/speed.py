@@ -31,12 +31,16 @@ def report(sizes: Sequence[int] = SIZES, loops: Sequence[int] = LOOPS) -> str:
                 f"| {name} | {size:,} | {row['pruned']:,.0f} | {row['loads']:.3f} | {row['compact']:.3f}"
                 f" | {row['compact'] / row['loads']:.2f} | {row['tokens']:.2f} | {row['peak']:.0f} |"
             )
-    rows += ["", "| loop: add_event + compact + prompt + tokens | s | × half as many | ms an event |", "|---:|---:|---:|---:|"]
+    rows += [
+        "",
+        "| loop: add_event + compact + prompt + tokens | s | × half as many | ms an event |",
+        "|---:|---:|---:|---:|",
+    ]
     before = 0.0
     for size in loops:
         seconds = _in_process("loop", "mixed", size)["seconds"]
         ratio = f"{seconds / before:.2f}" if before else ""
-        rows.append(f"| {size:,} events | {seconds:.3f} | {ratio} | {seconds / size * 1000:.3f} |")
+        rows.append(f"| {size:,} | {seconds:.3f} | {ratio} | {seconds / size * 1000:.3f} |")
         before = seconds
     return "\n".join(rows)
 

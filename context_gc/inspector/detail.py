@@ -14,17 +14,18 @@ from .palette import MARKS
 from .parts import Part, el, event_link, parts
 from .rows import Row
 from .say import brief, count, notice, signed, tokens, words
+from .summary import largest_dead
 
 SHOWN = 20_000  #: characters of a text that are drawn; the rest is told and can be copied from the diff
-HEIGHT = 330  #: px of the tabs' contents
+HEIGHT = 370  #: px of the tabs' contents
 
 
 def detail(inspected: Inspected, here: str = "Graph") -> None:
     """Draw the panel. Without a selection it says how to select. `here` is the page that it stands on."""
     row = inspected.by_id.get(inspected.selected or "")
     if row is None:
-        parts([el("p", "Select an event in the graph or in the table to see what became of it and why.", cls="quiet"),
-               el("p", _hint(inspected), cls="quiet")], key="detail_empty")  # fmt: skip
+        told = "Select an event in the graph or in the table to see what became of it and why."
+        parts([el("p", told), el("p", _hint(inspected), cls="quiet"), *_largest(inspected)], key="detail_empty")
         return
     parts([*_what(row), _status(row, inspected)], key="detail_told")
     _buttons(row, inspected, here)
@@ -36,6 +37,18 @@ def _hint(inspected: Inspected) -> str:
     if dead:
         return f"{count(dead, 'event')} of this window {'is' if dead == 1 else 'are'} pruned: look for ✂."
     return "Nothing in this window is pruned: every event is still needed, under the stages that are on."
+
+
+def _largest(inspected: Inspected) -> list[Part]:
+    found = largest_dead(inspected.rows)
+    cells: list[Part] = []
+    for row in found:
+        cells += [
+            event_link(row.number, row.id),
+            el("span", row.label, cls="name"),
+            el("span", tokens(row.tokens), cls="num"),
+        ]
+    return [el("h2", "The largest dead items"), el("div", *cells, cls="list short")] if found else []
 
 
 def _what(row: Row) -> list[Part]:
@@ -81,12 +94,13 @@ def _buttons(row: Row, inspected: Inspected, here: str) -> None:
                 number = inspected.by_id[name].number
                 st.button(f"Go to witness #{number}", key=f"witness{place}", on_click=select, args=(name,))
         if row.is_dead:
-            st.toggle("Recover", key=f"recover_{row.seq}")
+            back = _is_recovered(row, inspected)
+            st.button("Hide original" if back else "Recover", on_click=_recover, args=(inspected.key, row.id, not back))
         link("Diff" if here != "Diff" else "Graph", row.id)
 
 
 def _tabs(row: Row, inspected: Inspected) -> None:
-    if row.is_dead and st.session_state.get(f"recover_{row.seq}"):
+    if row.is_dead and _is_recovered(row, inspected):
         _recovered(row, inspected)
         return
     names = ["Rendered", "Source record"] + (["Original", "Receipt"] if row.is_dead else [])
@@ -94,7 +108,7 @@ def _tabs(row: Row, inspected: Inspected) -> None:
     with tabs["Rendered"]:
         code(_in_prompt(row, inspected) if row.is_dead else row.text)
     with tabs["Source record"]:
-        code(json.dumps(inspected.events[row.seq], indent=1, ensure_ascii=False), "json")
+        code(json.dumps(inspected.events[row.seq], indent=1, ensure_ascii=False))
     if row.is_dead:
         with tabs["Original"]:
             code(row.text)
@@ -102,12 +116,22 @@ def _tabs(row: Row, inspected: Inspected) -> None:
             code(_told(receipt_of(inspected.result["graph"], row.receipt_id)))
 
 
+def _recover(key: str, event_id: str, back: bool) -> None:
+    st.session_state.recovered = (key, event_id) if back else None
+
+
+def _is_recovered(row: Row, inspected: Inspected) -> bool:
+    return bool(st.session_state.get("recovered") == (inspected.key, row.id))
+
+
 def _in_prompt(row: Row, inspected: Inspected) -> str:
     """What stands in the prompt for an event that is cut: the stub of its run, if it heads one."""
     prompt = inspected.result.prompt_object
     start = prompt.runs.start(row.seq)
     slot = prompt.slot(start) or "(nothing: stubs are switched off)"
-    return slot if start == row.seq else f"{slot}\n(one stub for the whole run, which begins at #{inspected.rows[start].number})"
+    if start == row.seq:
+        return slot
+    return f"{slot}\n(one stub for the whole run, which begins at #{inspected.rows[start].number})"
 
 
 def _recovered(row: Row, inspected: Inspected) -> None:
@@ -121,8 +145,8 @@ def _recovered(row: Row, inspected: Inspected) -> None:
         return
     own = [event for event in events if event["id"] in receipt.event_ids]
     good = receipt.verify(own)
-    proof = f"Recovered: {count(len(own), 'event')}, sha256 {'matches' if good else 'DOES NOT MATCH'} {receipt.sha256[0][:16]}…"
-    notice(proof, "info" if good else "error")
+    told = f"sha256 {receipt.sha256[0][:16]}… " + ("matches" if good else "DOES NOT MATCH")
+    notice(f"Recovered {count(len(own), 'event')}: {told}.", "info" if good else "error")
     code("\n".join(inspected.by_id[event["id"]].text for event in own))
     if len(events) > len(own):
         st.html(f"<small>The same stub stands for {count(len(events) - len(own), 'more event')}.</small>")
@@ -134,9 +158,9 @@ def _told(receipt: Receipt) -> str:
     return json.dumps(fields, indent=1, ensure_ascii=False)
 
 
-def code(text: str, language: str | None = None) -> None:
+def code(text: str) -> None:
     """Trace text as it is, in a box of fixed height; what is too long to draw is told."""
     more = len(text) - SHOWN
-    st.code(text[:SHOWN] or "(prints nothing)", language=language, wrap_lines=True, height=HEIGHT)
+    st.code(text[:SHOWN] or "(prints nothing)", language=None, wrap_lines=True, height=HEIGHT)
     if more > 0:
         st.html(f"<small>{brief(more).lstrip('+')} more characters are not drawn here.</small>")

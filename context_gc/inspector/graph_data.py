@@ -82,13 +82,13 @@ def _comfortable(rows: Sequence[Row], selected: Row | None) -> tuple[int, int]:
 def matching(rows: Iterable[Row], find: str = "", show: Sequence[str] = (), kinds: Sequence[str] = ()) -> list[Row]:
     """The rows that hold the text (any case; in id, text, tool, path, reason) and have the status and kind."""
     needle = find.casefold().strip()
-    return [
-        row
-        for row in rows
-        if (not show or row.status in show)
-        and (not kinds or row.kind in kinds)
-        and (not needle or any(needle in part.casefold() for part in (row.text, row.id, row.tool, row.path, row.reason)))
-    ]
+    chosen = (row for row in rows if (not show or row.status in show) and (not kinds or row.kind in kinds))
+    return [row for row in chosen if not needle or _holds(row, needle)]
+
+
+def _holds(row: Row, needle: str) -> bool:
+    parts = (row.text, row.id, row.tool, row.path, row.reason, row.type, row.kind)
+    return any(needle in part.casefold() for part in parts)
 
 
 def graph_data(rows: Sequence[Row], all_rows: Sequence[Row], result: Compaction) -> GraphData:
@@ -192,9 +192,7 @@ def _turns(drawn: Sequence[Row], where: dict[int, tuple[int, int]]) -> list[tupl
     return list(found.items())
 
 
-def _regions(
-    drawn: Sequence[Row], all_rows: Sequence[Row], where: dict[int, tuple[int, int]]
-) -> list[dict[str, Any]]:
+def _regions(drawn: Sequence[Row], all_rows: Sequence[Row], where: dict[int, tuple[int, int]]) -> list[dict[str, Any]]:
     """Stretches of neighbours that one abandon gave up, with its reason as the caption."""
     texts = {row.id: row.text for row in all_rows if row.type == "abandon"}
     regions: list[dict[str, Any]] = []

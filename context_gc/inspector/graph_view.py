@@ -19,14 +19,21 @@ from .turn_strip import per_turn, turn_strip
 
 HEIGHT = 520  #: px of the graph
 TEXT = 240  #: characters of an event's text in the table
+_COLUMNS = {
+    "tokens": st.column_config.NumberColumn(format="localized"),
+    "change": st.column_config.NumberColumn(format="localized", help="tokens that the event's fate adds"),
+    "path": st.column_config.TextColumn(width=180),
+    "reason": st.column_config.TextColumn(width=220),
+    "text": st.column_config.TextColumn(width=420),
+}
 
 
 def toolbar() -> None:
     """Search and filters; they hold for the graph and for the table."""
     find, show, kinds = st.columns([5, 4, 4], gap="small")
     with find:
-        label = "Search in text, ids, tools, paths and reasons"
-        st.text_input("Search", placeholder=label, label_visibility="collapsed", **settings.widget("find", settings.text("find")))
+        tied = settings.widget("find", settings.text("find"))
+        st.text_input("Search", placeholder="Search text, tools, paths, ids", label_visibility="collapsed", **tied)
     with show:
         chosen = settings.widget("show", list(settings.texts("show")))
         st.multiselect("Status", list(STATUSES), placeholder="Any status", label_visibility="collapsed", **chosen)
@@ -72,7 +79,7 @@ def table(inspected: Inspected) -> None:
     st.html(f"<small>{count(len(ids), 'event')} of {len(inspected.rows):,} in this window</small>")
     st.dataframe(
         found, key=key, on_select=picked, selection_mode="single-row", hide_index=True, height=420, row_height=28,
-        column_config={name: st.column_config.NumberColumn(format="localized") for name in ("tokens", "change")},
+        column_config=_COLUMNS,
     )  # fmt: skip
 
 
@@ -98,9 +105,9 @@ def _table(
         "change": [row.impact for row in kept],
         "tool": [row.tool for row in kept],
         "path": [row.path for row in kept],
-        "text": [" ".join(row.text[:TEXT].split()) for row in kept],
         "stage": [words(row.stage) for row in kept],
         "reason": [row.reason if row.is_dead else row.would or row.protected for row in kept],
+        "text": [" ".join(row.text[:TEXT].split()) for row in kept],
         "id": [row.id for row in kept],
     }
     return pd.DataFrame(columns), [row.id for row in kept]

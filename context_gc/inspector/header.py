@@ -9,6 +9,7 @@ import streamlit as st
 from ..compaction import Compaction
 from ..trace import Trace
 from . import settings
+from .parts import Part, el, parts
 from .say import count, share, tokens
 
 LOW, HIGH = 0.75, 0.92  #: thresholds as shares of the model's window
@@ -23,23 +24,19 @@ def header(title: str, trace: Trace, number: int, turns: int, result: Compaction
     st.html(
         f'<div class="cg-head"><h1>{escape(title)}</h1><span class="t" title="{name}">{name}</span>'
         f'<span class="f">{escape(" · ".join(fact for fact in facts if fact))}</span></div>'
-        + _meter(result["tokens_before"], result["tokens_after"], max(1, int(settings.text("limit") or 0)))
     )
+    parts(_meter(result["tokens_before"], result["tokens_after"], int(settings.text("limit"))), "meter")
 
 
-def _meter(before: int, after: int, limit: int) -> str:
+def _meter(before: int, after: int, limit: int) -> list[Part]:
     scale = max(limit, before, after) / 100
-    marks = "".join(
-        f'<span class="mark" style="left:{limit * at / scale:.2f}%" title="{name} {at * 100:.0f} %"></span>'
+    marks = [
+        el("span", cls="mark", title=f"{name} threshold: {at * 100:.0f} %", vars={"at": limit * at / scale})
         for name, at in (("low", LOW), ("high", HIGH))
-    )
-    words = (
-        f"<b>{tokens(after)}</b> after · {tokens(before)} before · {share(after, limit)} of {tokens(limit)}"
-        f" · low ┆ {LOW * 100:.0f} % · high ┆ {HIGH * 100:.0f} %"
-    )
-    return (
-        f'<div class="cg-meter"><div class="bar" role="img" aria-label="{tokens(after)} of {tokens(limit)} tokens">'
-        f'<span class="live" style="width:{min(after, before) / scale:.2f}%"></span>'
-        f'<span class="dead" style="left:{after / scale:.2f}%;width:{max(0, before - after) / scale:.2f}%"></span>'
-        f'{marks}</div><div class="words">{words}</div></div>'
-    )
+    ]
+    live = el("span", cls="fill", vars={"size": min(after, before) / scale})
+    dead = el("span", cls="cut", vars={"at": after / scale, "size": max(0, before - after) / scale})
+    words = f" after · {tokens(before)} before · {share(after, limit)} of {tokens(limit)}"
+    thresholds = f" · low ┆ {LOW * 100:.0f} % · high ┆ {HIGH * 100:.0f} %"
+    bar = el("span", live, dead, *marks, cls="gauge", role="img", label=f"{tokens(after)} of {tokens(limit)} tokens")
+    return [el("div", bar, el("span", el("b", tokens(after)), words, el("span", thresholds, cls="quiet")), cls="meter")]

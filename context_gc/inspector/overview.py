@@ -17,6 +17,7 @@ from .say import count, notice, share, tokens, words
 from .summary import answer, growth, largest_dead, slices
 
 LISTED = 200  #: problems that are listed
+_TURNS = alt.Axis(tickMinStep=1, grid=False, format=",d")
 
 
 def sentence(inspected: Inspected) -> None:
@@ -35,23 +36,24 @@ def sentence(inspected: Inspected) -> None:
 
 def curve(inspected: Inspected) -> None:
     """Context over turns: the full history as a line, what stands after pruning as an area."""
+    found = growth(inspected.rows)
     points = [
         {"turn": turn, "tokens": size, "what": what}
-        for turn, full, after in growth(inspected.rows)
+        for turn, full, after in found
         for size, what in ((full, "full history"), (after, "after pruning"))
     ]
     if not points:
         st.html("<p>This window holds no events: choose another one at the left.</p>")
         return
     base = alt.Chart(pd.DataFrame(points)).encode(
-        x=alt.X("turn:Q", title="turn", axis=alt.Axis(tickMinStep=1, grid=False, format=",d")),
+        x=alt.X("turn:Q", title="turn", scale=alt.Scale(zero=False, nice=False), axis=_TURNS),
         y=alt.Y("tokens:Q", title="tokens", axis=alt.Axis(format="~s", tickCount=4)),
         tooltip=[alt.Tooltip("turn:Q"), alt.Tooltip("what:N"), alt.Tooltip("tokens:Q", format=",")],
     )
     after = base.transform_filter("datum.what === 'after pruning'").mark_area(opacity=0.35, line={"strokeWidth": 1.5})
     full = base.transform_filter("datum.what === 'full history'").mark_line(strokeDash=[5, 3], strokeWidth=1.5)
     layers: list[Any] = [after, full]
-    most, limit = max(point["tokens"] for point in points), int(settings.text("limit"))
+    most, limit = max(full for _, full, _ in found), int(settings.text("limit"))
     layers += [_threshold(name, at * limit) for name, at in (("low", LOW), ("high", HIGH)) if at * limit < 1.6 * most]
     st.html("<b>Context over turns</b> <small>· dashed: full history · area: after pruning</small>")
     st.altair_chart(alt.layer(*layers).properties(height=252), width="stretch")
@@ -79,7 +81,7 @@ def bars(inspected: Inspected) -> None:
         bar = [el("span", cls="alive"), el("span", cls="dead")] if each.dead else [el("span", cls="alive")]
         sizes = {"size": 100 * each.whole / most, "live": each.live, "dead": each.dead}
         cells += [
-            el("span", each.name, cls="name", title=each.name),
+            el("button", each.name, cls="name", title=f"Show in the graph: {each.name}", go=_find(each.name)),
             el("span", *bar, cls="bar", role="img", label=label, vars=sizes),
             el("span", tokens(each.whole), cls="num"),
             el("span", dead, cls="num quiet"),
@@ -102,6 +104,11 @@ def dead_items(inspected: Inspected) -> None:
             el("span", "✂ ", el("b", words(row.stage)), ": ", *_why(row, number)),
         ]
     parts([el("h2", _largest(len(found))), el("div", *cells, cls="list")], "overview_dead")
+
+
+def _find(name: str) -> dict[str, str]:
+    """What a click on a group does: the graph page, with a search for it where its name can be searched."""
+    return {"page": "Graph", "event": "", "find": "" if name.startswith("(") else name}
 
 
 def _largest(shown: int) -> str:

@@ -12,6 +12,7 @@ from . import settings
 from .home import PAGES
 
 Part = str | list[Any]
+LINKED = ("event", "find")  # the settings that a link may change
 
 _HERE = files(__package__)
 _draw = st.components.v2.component(
@@ -26,34 +27,34 @@ def el(
     tag: str,
     *children: Part,
     cls: str = "",
-    go: tuple[str, str] | None = None,
+    go: Mapping[str, str] | None = None,
     title: str = "",
     role: str = "",
     label: str = "",
     vars: Mapping[str, str | float] | None = None,
 ) -> Part:
-    """One element. `go` is what a click does: ("select", event id), a page and an event, or a setting and its value."""
+    """One element. `go` is what a click does: the settings that it changes and the `page` that it opens."""
     given = {"cls": cls, "go": go, "title": title, "role": role, "label": label, "vars": vars}
     return [tag, {name: value for name, value in given.items() if value}, list(children)]
 
 
-def event_link(number: int, event_id: str, page: str = "select") -> Part:
+def event_link(number: int, event_id: str, page: str = "") -> Part:
     """A link that selects an event, here or on another page: #12."""
-    return el("button", f"#{number}", go=(page, event_id), title=f"Select event {event_id}")
+    return el("button", f"#{number}", go={"event": event_id, "page": page}, title=f"Select event {event_id}")
 
 
 def parts(tree: Sequence[Part], key: str) -> None:
     """Draw a tree. Clicks change the selection or a setting; a link to another page goes there."""
     found = _draw(key=key, data={"tree": list(tree)}, on_go_change=_follow(key))
     scripts = {title: script for script, title in PAGES}
-    if found.go and found.go[0] in scripts:
-        st.switch_page(scripts[found.go[0]], query_params=settings.query())
+    if found.go and found.go.get("page") in scripts:
+        st.switch_page(scripts[found.go["page"]], query_params=settings.query())
 
 
 def _follow(key: str) -> Callable[[], None]:
     def follow() -> None:
-        verb, value = st.session_state[key]["go"]
-        is_event = verb == "select" or any(verb == title for _, title in PAGES)
-        settings.put("event" if is_event else verb, value)
+        for name, value in (st.session_state[key]["go"] or {}).items():
+            if name in LINKED:
+                settings.put(name, str(value))
 
     return follow

@@ -13,11 +13,10 @@ from time import perf_counter
 
 from ..canonical import canonical, digest
 from ..compaction import Compaction
-from ..events import Event
-from ..render import label
+from ..events import Event, label
 from .rows import Row
 
-DIGITS = 12  #: of a digest, in the table
+DIGITS = 10  #: of a digest, in the table
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from datetime import datetime
 from functools import partial
+from typing import Any
 
 import pandas as pd
 import streamlit as st
+from pandas.io.formats.style import Styler
 
 from .diff_data import shown
 from .frame import Inspected, select
@@ -26,6 +28,7 @@ from .say import count, notice, share, signed, words
 
 CHARS = 6_000  #: of a canonical original that are drawn
 SHOWN_FAULTS = 20
+STYLED = 5_000  #: rows up to which token changes get a sign; styling costs time
 
 
 def receipt_table(inspected: Inspected) -> tuple[ReceiptRow, ...]:
@@ -47,50 +50,43 @@ def receipt_sentence(table: tuple[ReceiptRow, ...], inspected: Inspected) -> Non
     told = [f"{signed(tokens)} {words(stage)}" for stage, _, tokens in by_stage(table)]
     whole = inspected.result["tokens_before"]
     st.html(
-        f"<p><b>{count(len(table), 'receipt')}</b> {'stands' if len(table) == 1 else 'stand'} for "
+        f'<p style="margin:0"><b>{count(len(table), "receipt")}</b> {"stands" if len(table) == 1 else "stand"} for '
         f"<b>{count(events, 'pruned event')}</b>: <b>{signed(change)} tokens</b>, {share(abs(change), whole)} of the "
         f"full history ({', '.join(told)}). Each one brings its originals back, byte for byte.</p>"
     )
 
 
-def receipt_actions(table: tuple[ReceiptRow, ...], inspected: Inspected) -> None:
-    """Verify all, and the downloads; then what the last check of this very table found."""
-    with st.container(horizontal=True, vertical_alignment="center"):
-        st.button("Verify all", type="primary", on_click=_verify, args=(table, inspected), key="receipts_verify")
-        st.download_button(
-            "Receipts with originals (JSONL)",
-            lambda: jsonl(table, inspected.result),
-            "receipts.jsonl",
-            "application/x-ndjson",
-            on_click="ignore",
-        )
-        st.download_button(
-            "Compacted prompt (text)",
-            lambda: inspected.result["prompt"].encode("utf-8", "surrogatepass"),
-            "prompt.txt",
-            "text/plain",
-            on_click="ignore",
-        )
+def receipt_toolbar(table: tuple[ReceiptRow, ...], inspected: Inspected) -> tuple[ReceiptRow, ...]:
+    """Search, stages, the check and the downloads on one line; gives the receipts that pass the filters."""
+    kept = st.session_state.setdefault("receipts_filter", {"stages": [], "find": ""})
+    stages = [stage for stage, _, _ in by_stage(table)]
+    st.session_state.receipts_stages = [stage for stage in kept["stages"] if stage in stages]
+    st.session_state.receipts_find = kept["find"]
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        st.text_input(
+            "Search", placeholder="Search ids, reasons, tools, paths, digests", key="receipts_find",
+            on_change=_filter, args=("find",), label_visibility="collapsed", width=260,
+        )  # fmt: skip
+        st.pills(
+            "Stages", stages, selection_mode="multi", format_func=words, key="receipts_stages",
+            on_change=_filter, args=("stages",), label_visibility="collapsed", width="content",
+        )  # fmt: skip
+        st.button("Verify all", on_click=_verify, args=(table, inspected), key="receipts_verify")
+        _downloads(table, inspected)
+    return matching(table, st.session_state.receipts_stages, kept["find"])
+
+
+def receipt_outcome(inspected: Inspected) -> None:
+    """What the last check of this very table found."""
     key, outcome, at = st.session_state.get("receipts_outcome", ("", None, ""))
     if key == inspected.key:
         _tell(outcome, at)
 
 
-def receipt_list(table: tuple[ReceiptRow, ...], inspected: Inspected) -> None:
-    """The table with its filters; choosing a row selects its first event, on every page."""
-    kept = st.session_state.setdefault("receipts_filter", {"stages": [], "find": ""})
-    stages = [stage for stage, _, _ in by_stage(table)]
-    st.session_state.receipts_stages = [stage for stage in kept["stages"] if stage in stages]
-    st.session_state.receipts_find = kept["find"]
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        st.text_input(
-            "Search ids, reasons, tools, paths, digests", key="receipts_find", on_change=_filter, args=("find",)
-        )
-        st.pills("Stages", stages, selection_mode="multi", format_func=words, key="receipts_stages",
-                 on_change=_filter, args=("stages",), width="content")  # fmt: skip
-    found = matching(table, st.session_state.receipts_stages, kept["find"])
+def receipt_list(found: tuple[ReceiptRow, ...], total: int, inspected: Inspected) -> None:
+    """The table; choosing a row selects its first event, on every page."""
     if not found:
-        notice(f"None of the {count(len(table), 'receipt')} matches. Clear the search or the stages above.")
+        notice(f"None of the {count(total, 'receipt')} matches. Clear the search or the stages above.")
         return
     chosen = holder(found, inspected.selected)
     st.session_state.receipts_list = {"selection": {"rows": [found.index(chosen)] if chosen else []}}
@@ -100,17 +96,26 @@ def receipt_list(table: tuple[ReceiptRow, ...], inspected: Inspected) -> None:
         on_select=partial(_choose, found),
         selection_mode="single-row",
         hide_index=True,
-        height=max(180, min(620, 37 + 30 * len(found))),
-        row_height=30,
+        height=min(560, 28 * len(found) + 37),
+        row_height=28,
         column_config={
-            "#": st.column_config.NumberColumn(width=56, format="#%d"),
-            "turn": st.column_config.NumberColumn(width=56),
-            "tokens": st.column_config.TextColumn(width=72),
-            "reason": st.column_config.TextColumn(width="medium"),
-            "sha256": st.column_config.TextColumn(width=112),
+            "#": st.column_config.NumberColumn(width=52, format="#%d"),
+            "turn": st.column_config.NumberColumn(width=46),
+            "tokens": st.column_config.NumberColumn(width=66),
+            "stage": st.column_config.TextColumn(width=100),
+            "reason": st.column_config.TextColumn(width=168),
+            "what": st.column_config.TextColumn(width=120),
+            "sha256": st.column_config.TextColumn(width=104),
         },
     )
-    st.html(f"<small>{count(len(found), 'receipt')} of {len(table):,}. Select a row to see the original.</small>")
+    st.html(f"<small>{count(len(found), 'receipt')} of {total:,}. Select a row to see the original.</small>")
+
+
+def recover_selected(inspected: Inspected) -> None:
+    """Have the detail panel begin with the recovered original when another event is selected."""
+    now = inspected.key, inspected.selected
+    if st.session_state.get("receipts_recovered") != now:
+        st.session_state.receipts_recovered = st.session_state.recovered = now
 
 
 def prove_it(table: tuple[ReceiptRow, ...], inspected: Inspected) -> None:
@@ -142,25 +147,45 @@ def _table(key: str, _inspected: Inspected) -> tuple[ReceiptRow, ...]:
     return receipts(_inspected.rows, _inspected.trace.events[window.start : window.stop])
 
 
-def _frame(found: tuple[ReceiptRow, ...], inspected: Inspected) -> pd.DataFrame:
+def _downloads(table: tuple[ReceiptRow, ...], inspected: Inspected) -> None:
+    st.download_button(
+        "Receipts with originals", lambda: jsonl(table, inspected.result), "receipts.jsonl", "application/x-ndjson",
+        on_click="ignore",
+    )  # fmt: skip
+    prompt = inspected.result["prompt"]
+    st.download_button(
+        "Compacted prompt",
+        lambda: prompt.encode("utf-8", "surrogatepass"),
+        "prompt.txt",
+        "text/plain",
+        on_click="ignore",
+    )
+
+
+def _frame(found: tuple[ReceiptRow, ...], inspected: Inspected) -> pd.DataFrame | Styler:
     key, outcome, _ = st.session_state.get("receipts_outcome", ("", None, ""))
-    columns = {
+    columns: dict[str, list[Any]] = {
         "#": [row.number for row in found],
         "turn": [row.turn for row in found],
+        "tokens": [row.tokens for row in found],
         "stage": [words(row.stage) for row in found],
         "reason": [shown(row.reason) for row in found],
         "what": [shown(" ".join((row.what, row.path)).strip()) for row in found],
-        "events": [len(row.event_ids) for row in found],
-        "tokens": [signed(row.tokens) for row in found],
         "sha256": [row.short for row in found],
     }
     if key == inspected.key:
-        columns["checked"] = ["✕ fault" if row.id in outcome.faults else "✓" for row in found]
-    return pd.DataFrame(columns)
+        columns["sha256"] = [f"{'✕' if row.id in outcome.faults else '✓'} {row.short}" for row in found]
+    made = pd.DataFrame(columns)
+    return made.style.format(_signed, subset=["tokens"]) if len(found) <= STYLED else made
+
+
+def _signed(value: object) -> str:
+    return signed(int(str(value)))
 
 
 def _tell(outcome: Verification, at: str) -> None:
-    told = f"{outcome.verified:,} of {count(outcome.total, 'receipt')} verified in {outcome.seconds:.2f} s, at {at}"
+    took = max(1, round(1_000 * outcome.seconds))
+    told = f"{outcome.verified:,} of {count(outcome.total, 'receipt')} verified in {took:,} ms, at {at}"
     if outcome.faults:
         named = list(outcome.faults.items())[:SHOWN_FAULTS]
         notice(
@@ -174,8 +199,8 @@ def _tell(outcome: Verification, at: str) -> None:
         notice(f"✓ {told}: every original was recovered and has the digest that it had when it was read.")
     if outcome.unreachable:
         notice(
-            f"No stub in the prompt leads to {count(len(outcome.unreachable), 'pruned event')}: an agent cannot ask for "
-            "what it does not see. Choose stubs other than “none” in the sidebar.",
+            f"No stub in the prompt leads to {count(len(outcome.unreachable), 'pruned event')}: an agent cannot ask "
+            "for what it does not see. Choose stubs other than “none” in the sidebar.",
             "warning",
         )
 

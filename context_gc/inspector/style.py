@@ -9,7 +9,8 @@ _CSS = """
 .stAppHeader { height: 0; min-height: 0; background: none; }
 .stMainBlockContainer > .stVerticalBlock { gap: .6rem; }
 [data-testid="stSidebarHeader"] { height: 2.25rem; padding: .5rem; margin-bottom: 0; }
-[data-testid="stSidebarUserContent"] { padding: 0 1rem 1rem; }
+[data-testid="stSidebarContent"] { padding: 0 .9rem; }
+[data-testid="stSidebarUserContent"] { padding: 0 0 1rem; }
 [data-testid="stSidebarUserContent"] .stVerticalBlock { gap: .5rem; }
 .stSidebar .stPageLink a { padding: .15rem .5rem; min-height: 1.75rem; }
 .stSidebar [data-testid="stExpanderDetails"] { padding: .25rem .6rem .6rem; }
@@ -22,13 +23,7 @@ _CSS = """
 .cg-head h1 { font-size: 1.15rem; font-weight: 600; margin: 0; padding: 0; }
 .cg-head .t { font-weight: 500; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; max-width: 38rem; }
 .cg-head .f { opacity: .78; font-variant-numeric: tabular-nums; font-size: .93rem; }
-.cg-meter { display: grid; grid-template-columns: minmax(8rem, 1fr) auto; gap: .75rem; align-items: center; }
-.cg-meter .bar { position: relative; height: 10px; border: 1px solid currentColor; border-radius: 3px; opacity: .9; }
-.cg-meter .live { position: absolute; inset: 0 auto 0 0; background: #4338CA; }
-.cg-meter .dead { position: absolute; top: 0; bottom: 0;
-  background: repeating-linear-gradient(135deg, currentColor 0 1px, transparent 1px 4px); opacity: .7; }
-.cg-meter .mark { position: absolute; top: -4px; bottom: -4px; width: 0; border-left: 2px dotted currentColor; }
-.cg-meter .words { font-size: .9rem; font-variant-numeric: tabular-nums; }
+.stMain .stPageLink a { border: 1px solid; border-radius: 6px; padding: .25rem .75rem; min-height: 2.15rem; }
 .cg-notice { border: 1px solid; border-left-width: 4px; border-radius: 4px; padding: .5rem .75rem; line-height: 1.45; }
 .cg-info { border-color: #6B7280; } .cg-warning { border-color: #B65F00; } .cg-error { border-color: #B3261E; }
 """

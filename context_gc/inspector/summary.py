@@ -33,7 +33,9 @@ def answer(rows: Sequence[Row], turns: int, before: int, after: int) -> str:
     by_stage: dict[str, int] = {}
     for row in dead:
         by_stage[row.stage] = by_stage.get(row.stage, 0) + row.tokens
-    why = ", ".join(f"{tokens(size)} in {words(stage)}" for stage, size in sorted(by_stage.items(), key=lambda x: -x[1]))
+    stages = sorted(by_stage.items(), key=lambda pair: -pair[1])
+    why = ", ".join(f"{tokens(size)} in {words(stage)}" for stage, size in stages)
+    why = f"all in {words(stages[0][0])}" if len(stages) == 1 else why
     found = f"{tokens(total)} of them ({share(total, before)}) are dead: {why}. "
     stubs = after - before + total
     left = f"After pruning {tokens(after)} are left, {tokens(stubs)} of them stubs. " if stubs > 0 else ""

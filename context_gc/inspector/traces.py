@@ -16,7 +16,8 @@ from pathlib import Path
 import streamlit as st
 
 from ..errors import ContextGCError, TraceError
-from ..trace import Trace, load_traces
+from ..load import load_traces
+from ..trace import Trace
 from .home import SAMPLES
 
 OPEN = "CONTEXT_GC_OPEN"

@@ -20,7 +20,7 @@ class Duplicates:
     """
 
     name: ClassVar[str] = "duplicates"
-    rationale: ClassVar[str] = "The same call with the same result is in the prompt, and nothing changed between the two."
+    rationale: ClassVar[str] = "The same call with the same result is in the prompt; nothing changed between the two."
 
     def types(self, view: View) -> Sequence[str]:
         return ("tool_call",)
@@ -42,11 +42,14 @@ class Duplicates:
             if not results:
                 continue
             again = _answers(seq, view)
-            if kept is not None and again == answers:
-                if not view.mutations.between(kept, results[-1], view.events[seq]):
-                    yield seq, kept
-                    continue
-            kept, answers = seq, again
+            if (
+                kept is not None
+                and again == answers
+                and not (view.mutations.between(kept, results[-1], view.events[seq]))
+            ):
+                yield seq, kept
+            else:
+                kept, answers = seq, again
 
     def reason(self, event: Event, witness: str) -> str:
         return f"duplicate of {witness}"

@@ -34,11 +34,13 @@ VALUES = (1, 2, "1", True, None, [1, {"b": 2, "a": 1}], "bad \ud83e tail", "two\
 RESULTS = (*["ok"] * 8, "other", {"n": 1}, [{"type": "text", "text": "ok"}], "long words come here " * 12)
 
 
-def _fields(draw: Any, kind: str, number: int, before: list[Event], others: list[str]) -> Event:
+def _fields(draw: Any, kind: str, number: int, before: list[Event], others: list[str], plain: bool) -> Event:
     text = f"text-{number}-of-{kind}" + draw(st.sampled_from(SUFFIXES))
     if kind == "set_var":
         return {"key": draw(st.sampled_from(("x", "x", "x", "y", 1, 1.0, True))), "value": draw(st.sampled_from(VALUES))}
     if kind == "tool_call":
+        if plain:
+            return {"tool_name": "get", "arguments": {}}
         tool = draw(st.sampled_from(("get", "get", "get", "get", "read_file", "edit", "send_mail")))
         asked = draw(st.sampled_from(({}, {}, {}, {"path": "a"}, '{"path": "a"}')))
         provided = draw(st.sampled_from((None, None, None, "p0", "p1")))
@@ -46,6 +48,8 @@ def _fields(draw: Any, kind: str, number: int, before: list[Event], others: list
     if kind == "tool_result":
         calls = [event["id"] for event in before if event["type"] == "tool_call"]
         call = draw(st.sampled_from([*calls[-1:] * 9, *calls[-3:] * 3, "p0", "p1", "nowhere", *others[:3]]))
+        if plain and calls:
+            return {"call_id": calls[-1], "result": draw(st.sampled_from(("ok", "ok", "ok", "other")))}
         given = {"call_id": call, "result": draw(st.sampled_from(RESULTS))}
         return {**given, "is_error": True} if draw(st.integers(0, 9)) == 9 else given
     if kind == "abandon":
@@ -90,17 +94,17 @@ def traces(draw: Any, max_size: int = 16) -> list[Event]:
     for place, name in draw(st.lists(st.tuples(st.integers(0, max_size), st.sampled_from(UNSAFE_IDS)), max_size=2)):
         if place < size and name not in ids:
             ids[place] = name
-    kinds = draw(st.sampled_from(MIXES))
+    kinds, plain = draw(st.sampled_from(MIXES)), draw(st.booleans())
     times = draw(st.sampled_from(("rising", "rising", "equal", "any")))
     events: list[Event] = []
     for number, name in enumerate(ids):
-        waiting = events and events[-1]["type"] == "tool_call" and draw(st.integers(0, 2)) < 2
+        waiting = events and events[-1]["type"] == "tool_call" and draw(st.integers(0, 3)) < 3
         kind = "tool_result" if waiting else draw(st.sampled_from(kinds))
         time = number if times == "rising" else 7 if times == "equal" else draw(st.integers(0, 5))
         parents = [None, *ids[max(0, number - 1) : number] * 5, *ids[:number]]
         event = {"id": name, "type": kind, "timestamp": time, "parent_id": draw(st.sampled_from(parents))}
         others = [*ids[:number][-4:] * 2, *ids[number : number + 3]]
-        event |= _fields(draw, kind, number, events, others) | _marks(draw)
+        event |= _fields(draw, kind, number, events, others, plain) | _marks(draw)
         if event["parent_id"] is None and draw(st.booleans()):
             del event["parent_id"]
         events.append(event)
