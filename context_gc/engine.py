@@ -12,6 +12,7 @@ from itertools import islice
 from typing import NamedTuple
 
 from .events import label
+from .findings import Findings
 from .graph import StateGraph
 from .groups import Groups
 from .policy import Policy
@@ -42,9 +43,7 @@ class Engine:
         self.verdicts: dict[int, Verdict] = {}
         self.log: list[tuple[int, Verdict | None]] = []  #: every change of a verdict, in order
         self.ended: dict[str, int] = {}  #: scope -> place up to which it has ended
-        self._found: list[dict[int, int]] = [{} for _ in self.stages]
-        self._needed: list[dict[int, int]] = [{} for _ in self.stages]  # witness -> how many rest on it
-        self._out: list[dict[int, int]] = [{} for _ in self.stages]  # lead -> findings in its unit
+        self._found = [Findings() for _ in self.stages]
         self._groups = [Groups() for _ in self.stages]
         self._touched: set[int] = set()
         self._named: dict[str, list[int]] = {}  # ids that an abandon names and that have not come yet
@@ -78,7 +77,7 @@ class Engine:
         """End `task_end` or `session_end` for all events so far; what it retained is judged like the rest."""
         self.ended[scope] = len(self.graph)
         for found in self._found:
-            self._touched.update(map(self.view.units.lead, found))
+            self._touched.update(found.units)
 
     def at(self, version: int) -> Mapping[int, Verdict]:
         """The verdicts as they were after the first `version` entries of the log."""
@@ -133,13 +132,12 @@ class Engine:
     def _joined(self, call: int) -> None:
         """Two halves of a unit met: what is known of one holds for both, and its group looks again."""
         members = self.view.units.members(call)
-        known = any(seq in found for found in self._found if found for seq in members)
+        known = any(seq in found.witness for found in self._found if found.witness for seq in members)
         if known:
             self._touched.add(call)
-            for out in self._out:
+            for found in self._found:
                 for seq in members[1:]:
-                    if seq in out:
-                        out[call] = out.get(call, 0) + out.pop(seq)
+                    found.join(seq, call)
         for groups in self._groups:
             for seq in members if known else (call,):
                 groups.touch(seq, lost=known)
@@ -156,25 +154,23 @@ class Engine:
         self._swept_by.setdefault(seq, []).append(abandon)
         if _counts(self.verdicts.get(seq)):
             self._kept_in[abandon] = self._kept_in.get(abandon, 0) + 1
-        found = self._found[at]
+        found = self._found[at].witness
         if seq not in found:
             self._find(at, seq, abandon)
         if found.get(abandon) != abandon:  # an abandon goes with its own branch, whoever else names it
-            if abandon in found:
-                self._drop(at, abandon)
             self._find(at, abandon, abandon)
 
     # judging
 
     def _judge(self, at: int, stage: GroupStage) -> None:
-        found, view = self._found[at], self.view
-        earlier = [out.keys() for out in self._out[:at] if out]
+        found, view = self._found[at].witness, self.view
+        earlier = [past.units for past in self._found[:at] if past.units]
         lead = view.units.lead
 
         def settled(group: Sequence[int]) -> Sequence[int]:
             left = group
-            for out in earlier:
-                left = [seq for seq in left if lead(seq) not in out]
+            for units in earlier:
+                left = [seq for seq in left if lead(seq) not in units]
             return left
 
         for group, now in self._groups[at].rejudge(lambda alive, fresh: stage.judge(alive, fresh, view), settled):
@@ -182,37 +178,29 @@ class Engine:
                 if seq in found and seq not in now:
                     self._drop(at, seq)
             for seq, witness in now.items():
-                before = found.get(seq)
-                if before is None:
-                    self._find(at, seq, witness)
-                elif before != witness:
-                    self._drop(at, seq)
+                if found.get(seq) != witness:
                     self._find(at, seq, witness)
 
     def _find(self, at: int, seq: int, witness: int) -> None:
-        self._found[at][seq] = witness
-        self._change(at, seq, witness, +1)
+        if seq in self._found[at].witness:
+            self._drop(at, seq)
+        lead = self.view.units.lead(seq)
+        self._found[at].add(seq, witness, lead)
+        self._changed(at, lead, witness)
 
     def _drop(self, at: int, seq: int) -> None:
-        self._change(at, seq, self._found[at].pop(seq), -1)
+        lead = self.view.units.lead(seq)
+        self._changed(at, lead, self._found[at].remove(seq, lead))
 
-    def _change(self, at: int, seq: int, witness: int, by: int) -> None:
-        units = self.view.units
-        lead = units.lead(seq)
+    def _changed(self, at: int, lead: int, witness: int) -> None:
+        """A finding in a unit came or went: settle it; later groups win or lose its members."""
         self._touched.add(lead)
-        out = self._out[at]
-        out[lead] = out.get(lead, 0) + by
-        if out[lead] == 0:
-            del out[lead]
         for later in self._later[at]:
-            for place in units.members(lead):
+            for place in self.view.units.members(lead):
                 later.touch(place, lost=True)
-        if witness != seq:
-            needed = self._needed[at]
-            needed[witness] = needed.get(witness, 0) + by
-            held = units.lead(witness)
-            if any(held in past for past in self._out[at + 1 :]):
-                self._touched.add(held)
+        held = self.view.units.lead(witness)
+        if any(held in past.units for past in self._found[at + 1 :]):
+            self._touched.add(held)
 
     # settling
 
@@ -226,31 +214,30 @@ class Engine:
 
     def _settle(self, lead: int) -> None:
         members = self.view.units.members(lead)
-        for at, found in enumerate(self._found):  # noqa: B007 - read after the loop
-            hits = [seq for seq in members if seq in found] if found else ()
-            if hits:
+        for at, findings in enumerate(self._found):  # noqa: B007 - read after the loop
+            if lead in findings.units:
                 break
         else:
             for seq in members:
                 self._record(seq, None)
             return
-        kept = self._keeps(members, at)
+        found, kept = findings.witness, self._keeps(members, at)
+        first = next(seq for seq in members if seq in found)
         for seq in members:
-            why = kept.get(seq)
             if kept and seq not in found:
                 self._record(seq, None)
             else:
-                self._record(seq, Verdict(at, found.get(seq, found[hits[0]]), why))
+                self._record(seq, Verdict(at, found.get(seq, found[first]), kept.get(seq)))
 
     def _keeps(self, members: Sequence[int], at: int) -> dict[int, str]:
         """What keeps each member of a unit; for all of them or for none."""
         for seq in members:
             if self._guard(seq, self.ended) is not None:
                 return {place: reason for place in members if (reason := self.protected(place)) is not None}
-        if self._kept_in and self._kept_in.get(members[0]) and members[0] in self._found[at]:
+        if self._kept_in.get(members[0]) and members[0] in self._found[at]:
             return {members[0]: PART_KEPT}
-        for needed in self._needed[:at]:
-            if needed and any(needed.get(seq) for seq in members):
+        for past in self._found[:at]:
+            if past.needed and any(past.needed.get(seq) for seq in members):
                 return dict.fromkeys(members, NEEDED)
         return {}
 

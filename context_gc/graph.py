@@ -230,11 +230,13 @@ def _implied(event: Event) -> Iterator[tuple[str, str, str]]:
 
 def _private(event: Event) -> Event:
     """A copy that shares nothing that can change. A plain event has at most one field with a structure."""
-    copy = event.copy()
-    kind = event["type"]
+    copy, kind = event.copy(), event["type"]
     plain = len(event) - ("parent_id" in event) == PLAIN_SIZE[kind]
+    fields = _STRUCTURED.get(kind) if plain else event
+    if fields is None:
+        return copy
     try:
-        for field in _STRUCTURED.get(kind, ()) if plain else event:
+        for field in fields:
             if type(copy[field]) not in ATOMS:
                 copy[field] = own(copy[field])
     except TypeError as error:

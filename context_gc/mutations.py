@@ -35,7 +35,7 @@ class Mutations:
         for seq in range(self._read, second):
             self._take(seq)
         self._read = max(self._read, second)
-        fact = semantics(question)
+        fact = semantics(question) if tool_kind(question["tool_name"]) == "read" else None
         if not isinstance(fact, FileRead):
             return _any_between(self._all, first, second)
         edits = self._in_file.get(_name(fact.path), ())

@@ -8,7 +8,7 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from fnmatch import translate
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -25,13 +25,14 @@ OVERRIDE_SCOPES = ("trace", "path")
 #: Tools whose repetition is an act, not a question. Globs, matched without case against the whole name
 #: and against its last part (`mcp__mail__send_draft` is also `send_draft`).
 SIDE_EFFECTS = tuple(
-    "add_* agent append* apply* approve* assign* bash* book* buy* cancel* charge* chmod* click* cmd* command* commit*"
-    " copy* create* delegate* delete* deploy* disable* edit* email* enable* exchange* exec* execute* fill* git_* insert*"
-    " install* ipython* kill* local_shell merge* mkdir* modify* move* multiedit* mv navigate* notebook* notify* order*"
-    " patch* pay* post* powershell* press* publish* purchase* push* put* python* refund* register* reject* remove*"
-    " rename* repl replace* reply* reset* restart* restore* return_* revert* rm rmdir* run* save* schedule* send* set_*"
-    " sh shell* spawn* start* stop* store* str_replace* submit* subscribe* task terminal* todowrite* touch* transfer*"
-    " type* undo* uninstall* update* upload* upsert* write*".split()
+    "add_* agent append* apply* approve* assign* bash* book* buy* cancel* charge* chmod* click* cmd* command* "
+    "commit* copy* create* delegate* delete* deploy* disable* edit* email* enable* exchange* exec* execute* "
+    "fill* git_* insert* install* ipython* kill* local_shell merge* mkdir* modify* move* multiedit* mv "
+    "navigate* notebook* notify* order* patch* pay* post* powershell* press* publish* purchase* push* put* "
+    "python* refund* register* reject* remove* rename* repl replace* reply* reset* restart* restore* return_* "
+    "revert* rm rmdir* run* save* schedule* send* set_* sh shell* spawn* start* stop* store* str_replace* "
+    "submit* subscribe* task terminal* todowrite* touch* transfer* type* undo* uninstall* update* upload* "
+    "upsert* write*".split()
 )
 
 _VALUES: Mapping[str, tuple[str, ...]] = {
@@ -121,7 +122,14 @@ class Policy:
 
     def is_side_effect(self, tool_name: str) -> bool:
         """Whether repeating a call of this tool is an act of its own."""
-        return matches(self.side_effects, tool_name)
+        known = self._acts.get(tool_name)
+        if known is None:
+            known = self._acts[tool_name] = matches(self.side_effects, tool_name)
+        return known
+
+    @cached_property
+    def _acts(self) -> dict[str, bool]:
+        return {}
 
 
 @lru_cache(maxsize=65_536)

@@ -34,6 +34,7 @@ class Prompt:
         self._reasons: list[int] = []  # abandon events that tell why
         self._texts: list[str | None] = []
         self._dirty: set[int] = set()
+        self._read = False
         self._block_tokens: list[int | None] = []
         self._tokens: dict[int, int] = {}  # of what stands in a slot, once counted
 
@@ -76,7 +77,7 @@ class Prompt:
                 self.runs.append(opened, seq - 1)
                 heads.add(self.runs.start(opened))
                 opened = None
-            slots.append(self._live_text(seq, verdict))
+            slots.append(line(event) or None if verdict is None else self._live_text(seq, verdict))
         if opened is not None:
             self.runs.append(opened, size - 1)
             heads.add(self.runs.start(opened))
@@ -168,7 +169,10 @@ class Prompt:
 
     @property
     def text(self) -> str:
-        """The prompt."""
+        """The prompt. Blocks are kept from the second reading on: most prompts are read once."""
+        if not self._read:
+            self._read = True
+            return "\n".join([text for text in self._slots if text is not None])
         self._refresh()
         return "\n".join([text for text in self._texts if text is not None])
 

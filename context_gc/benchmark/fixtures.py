@@ -45,7 +45,7 @@ def mixed(size: int) -> Iterator[Event]:
         elif step == 8:
             yield _event(n, "file_edit", path=f"src/module_{n % 70}.py", diff_hash=f"{n * 2654435761 % 2**32:08x}")
         else:
-            yield _event(n, "command_run", command="pytest -q", exit_code=n % 3 == 0 and 1 or 0)
+            yield _event(n, "command_run", command="pytest -q", exit_code=(n % 3 == 0 and 1) or 0)
 
 
 def three_cycles(size: int) -> Iterator[Event]:

@@ -92,7 +92,7 @@ def page(diff: Diff) -> dict[str, Any]:
         "before": f"{diff.tokens_before:,}",
         "after": f"{diff.tokens_after:,}",
         "change": signed(diff.tokens_after - diff.tokens_before),
-        "empty": "No stage found a dead event: the prompt is the full history.",
+        "empty": "Nothing is cut: the prompt is the full history.",
     }
 
 
