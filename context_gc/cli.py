@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import io
-import json
 import os
 import sys
 from collections.abc import Iterator, Sequence
@@ -91,7 +90,7 @@ def _version() -> str:
 def _compact(arguments: argparse.Namespace) -> int:
     result = _compacted(arguments)
     if arguments.json:
-        print(json.dumps({key: result[key] for key in result if key != "graph"}, ensure_ascii=False))
+        print(readable({key: result[key] for key in result if key != "graph"}))
     elif arguments.dry_run:
         for line in _dry_run(result):
             print(line)

@@ -38,5 +38,11 @@ class Meter:
 
     def _count_to(self, size: int) -> None:
         for seq in range(len(self._tokens), size):
-            self._tokens.append(self.count(line(self._events[seq])) + self.images(seq))
+            self._tokens.append(event_tokens(self._events[seq], self._counter))
             self._upto.append(self._upto[-1] + self._tokens[-1])
+
+
+def event_tokens(event: Event, counter: Counter) -> int:
+    """Tokens of an event as a model would see it: its line with the newline that ends it, and its images."""
+    text = line(event)
+    return (counter.count(text + "\n") if text else 0) + images(event) * IMAGE_TOKENS

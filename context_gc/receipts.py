@@ -10,6 +10,8 @@ from .decision import Decision
 from .errors import NotPruned, UnknownReceipt
 from .events import Event, is_label, label
 from .graph import StateGraph
+from .meter import event_tokens
+from .tokens import COUNTERS, Counter
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +23,7 @@ class Receipt:
     reason: str
     because: tuple[str, ...]
     event_ids: tuple[str, ...]  #: one event, or the members of a cluster, in trace order
+    tokens: int  #: of these events in the full history
     sha256: tuple[str, ...]  #: of each event's canonical JSON, in the same order
 
     def verify(self, events: list[Event]) -> bool:
@@ -28,12 +31,14 @@ class Receipt:
         return tuple(map(digest, events)) == self.sha256
 
 
-def receipt_of(graph: StateGraph, receipt_id: str) -> Receipt:
+def receipt_of(graph: StateGraph, receipt_id: str, counter: Counter = COUNTERS["o200k"]) -> Receipt:
     """The receipt with this id. Raises UnknownReceipt, or NotPruned when the event is in the prompt."""
     members = _members(graph, receipt_id)
     first = graph.decisions[members[0]]
-    shas = tuple(digest(graph.event(name)) for name in members)
-    return Receipt(first.receipt_id, first.stage, first.reason, first.because, tuple(members), shas)
+    events = [graph.event(name) for name in members]
+    tokens = sum(event_tokens(event, counter) for event in events)
+    shas = tuple(map(digest, events))
+    return Receipt(first.receipt_id, first.stage, first.reason, first.because, tuple(members), tokens, shas)
 
 
 def get_receipt(graph: StateGraph, node_id: str) -> Event:
@@ -62,22 +67,29 @@ def expand_receipt(graph: StateGraph, receipt_id: str) -> list[Event]:
     A stub `[RECEIPT a01] +8` gives the whole run of nine, a cluster's stub all of its members. Raises as
     `get_receipt` does.
     """
+    chosen = set(_members(graph, receipt_id))
     name = _name(graph, receipt_id)
-    chosen = dict.fromkeys(_members(graph, receipt_id))
+    clusters: dict[str, list[str]] = {}
+    opened: set[str] = set()
     for run in runs(graph):
-        if graph.decisions[run[0]].receipt_id == name:
-            for event_id in run:
-                cluster = graph.decisions[event_id].cluster
-                chosen |= dict.fromkeys(_members(graph, cluster) if cluster else [event_id])
-    return [graph.event(event_id) for event_id in sorted(chosen, key=lambda each: graph.seq(each) or 0)]
+        for decision in run:
+            if decision.cluster is not None:
+                clusters.setdefault(decision.cluster, []).append(decision.event_id)
+        if run[0].receipt_id == name:
+            chosen.update(decision.event_id for decision in run)
+            opened.update(decision.cluster for decision in run if decision.cluster is not None)
+    for cluster in opened:
+        chosen.update(clusters[cluster])
+    return [graph.event(event_id) for event_id in graph if event_id in chosen]
 
 
-def runs(graph: StateGraph) -> Iterator[list[str]]:
-    """The ids of each stretch of adjacent cut events; one stub stands for each."""
-    run: list[str] = []
+def runs(graph: StateGraph) -> Iterator[list[Decision]]:
+    """The decisions of each stretch of adjacent cut events; one stub stands for each."""
+    run: list[Decision] = []
     for event_id in graph:
-        if _is_cut(graph.decisions.get(event_id)):
-            run.append(event_id)
+        decision = graph.decisions.get(event_id)
+        if decision is not None and decision.kept is None:
+            run.append(decision)
         elif run:
             yield run
             run = []

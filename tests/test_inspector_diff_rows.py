@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from context_gc import Compaction, Policy, compact_events
-from context_gc.inspector.diff_data import CLIP, DRAWN, FOLD_FROM, answer, clip, page, signed, stretches, whole
+from context_gc.inspector.diff_data import CLIP, DRAWN, FOLD_FROM, answer, clip, page, shown, signed, stretches, whole
 from context_gc.inspector.diff_rows import CUT, MARKED, SAME, Diff, diff, first_stages, parts, steps
 from context_gc.render import line
 
@@ -264,6 +264,19 @@ def test_numbers_of_events_are_those_of_the_whole_trace() -> None:
     result: Compaction = compact_events(writes("a=1", "", "a=2"))
     row = page(diff(result, first=227))["items"][0]["rows"][0]
     assert (row["number"], row["witnessed"]) == ("#227", "#229")
+
+
+@pytest.mark.parametrize(
+    ("text", "seen"),
+    [
+        ("a\u202eb", "a\\u202eb"),
+        ("a\x1b[31m", "a\\u001b[31m"),
+        ("\udfff", "\\udfff"),
+        ("tab\tline\n é 語 🙂", "tab\tline\n é 語 🙂"),
+    ],
+)
+def test_characters_that_hide_or_turn_text_are_seen_and_all_others_are_left_alone(text: str, seen: str) -> None:
+    assert shown(text) == seen
 
 
 @pytest.mark.parametrize(("tokens", "text"), [(0, "0"), (1_234, "+1,234"), (-98_765, "−98,765")])

@@ -53,7 +53,10 @@ def _swatches() -> str:
 
 
 _diff = st.components.v2.component(
-    "context_gc_diff", html=_HTML, css=_source("diff_view.css") + _swatches(), js=_source("diff_view.js")
+    "context_gc_diff",
+    html=_HTML,
+    css=_source("diff_view.css") + _swatches(),
+    js=_source("diff_draw.js") + _source("diff_view.js"),
 )
 _reply = st.components.v2.component("context_gc_diff_reply", js=_REPLY)
 

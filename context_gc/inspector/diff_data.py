@@ -6,6 +6,7 @@ of the trace is data here and nothing else: the component shows it through `text
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -19,6 +20,8 @@ CHARS = 700_000  #: characters of text in one answer
 LISTED = 1_000  #: changes in the list at the left
 CLIP, CLIP_LINES, CLIP_LEAST = 700, 10, 100  #: a text longer than CLIP or CLIP_LINES is clipped by CLIP_LEAST or more
 OPENED = 200_000  #: characters of one text that can be opened in the diff; the event's own panel has all of it
+
+_HIDDEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
 class Stretch(NamedTuple):
@@ -38,8 +41,12 @@ class Clip(NamedTuple):
 
 
 def shown(text: str) -> str:
-    """A text that every transport takes: lone surrogates, which are not text, as escapes."""
-    return text.encode("utf-8", "backslashreplace").decode("utf-8")
+    """A text that every transport takes and that reads as it stands.
+
+    Lone surrogates, control characters but tab and newline, and marks that turn the direction of writing
+    (which can make a text look like another one) are written as escapes.
+    """
+    return _HIDDEN.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def clip(text: str, chars: int = CLIP, lines: int = CLIP_LINES) -> Clip:

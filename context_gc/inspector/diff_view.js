@@ -1,20 +1,6 @@
-// Draws the diff and answers to clicks and keys. All text of a trace comes in `data` and is shown through
-// textContent; nothing of it becomes markup, style or an address.
+// The diff: what was drawn by diff_draw.js, kept in step with the page and answering to clicks and keys.
+// Both files are one script.
 const views = (globalThis.__contextGcDiff ??= { views: {}, replies: {} });
-
-function el(tag, name, text) {
-  const made = document.createElement(tag);
-  if (name) made.className = name;
-  if (text !== undefined) made.textContent = text;
-  return made;
-}
-
-function button(name, text, label) {
-  const made = el('button', name, text);
-  made.type = 'button';
-  if (label) made.setAttribute('aria-label', label);
-  return made;
-}
 
 class View {
   constructor(host) {
@@ -43,119 +29,13 @@ class View {
     change.textContent = data.change === '0' ? 'nothing changed' : data.change;
     change.classList.toggle('grows', data.change.startsWith('+'));
     this.host.querySelector('.side .count').textContent = data.count;
-    this.rail.replaceChildren(...data.changes.map((each) => this.listed(each)));
+    this.rail.replaceChildren(...data.changes.map((each) => drawListed(each)));
     if (data.unlisted) this.rail.append(el('div', 'unlisted', `and ${data.unlisted} more changes`));
     if (!data.changes.length) this.rail.append(el('div', 'unlisted', data.empty));
-    this.items.replaceChildren(...data.items.map((item) => this.item(item)));
+    this.items.replaceChildren(...data.items.map((item) => drawItem(item)));
     this.host.querySelector('.head .step').hidden = !data.changes.length;
     this.box.scrollTop = 0;
     if (before !== null) this.go(before, 'show');
-  }
-
-  item(item) {
-    if (item.fold) return this.fold(item);
-    if (item.change === undefined) return this.row(item);
-    return item.fate === 'marked' ? this.row(item.rows[0], item) : this.cut(item);
-  }
-
-  row(row) {
-    const made = el('div', `row ${row.fate}`);
-    made.dataset.seq = row.seq;
-    const gutter = el('div', 'gutter');
-    const name = button('pick', row.number, `Select event ${row.number}`);
-    name.title = `${row.id}\n${row.kind}${row.note ? '\n' + row.note : ''}`;
-    name.prepend(el('i', `kind ${row.kind}`));
-    gutter.append(name);
-    if (row.tokens) gutter.append(el('span', row.tokens[0] === '+' ? 'tokens grows' : 'tokens', row.tokens));
-    made.append(gutter);
-    if (row.fate === 'cut') made.append(this.text(row, 'left', 'Removed: '));
-    else if (row.fate === 'marked') made.append(this.parts(row, 'left', 'new'), this.parts(row, 'right', ''));
-    else made.append(this.text(row, 'left'), this.text(row, 'right'));
-    const graph = button('graph', '↗', `Show event ${row.number} in the graph`);
-    graph.title = 'Show in the graph';
-    gutter.append(graph);
-    return made;
-  }
-
-  text(row, side, hint) {
-    const cell = el('div', `cell ${side}`);
-    if (hint) cell.append(el('span', 'hint', hint));
-    const body = el('span', row.text ? 'body' : 'body nothing', row.text || '(prints nothing)');
-    body.dataset.text = row.seq;
-    cell.append(body);
-    if (row.more) cell.append(this.more(row));
-    return cell;
-  }
-
-  more(row) {
-    const made = button('more', `… ${row.more.toLocaleString('en-US')} more characters`);
-    made.dataset.whole = row.seq;
-    return made;
-  }
-
-  parts(row, side, without) {
-    const cell = el('div', `cell ${side}`);
-    for (const [what, text] of row.parts) {
-      if (what !== without) cell.append(el({ gone: 'del', new: 'ins' }[what] ?? 'span', '', text));
-    }
-    return cell;
-  }
-
-  cut(item) {
-    const made = el('div', 'change');
-    made.dataset.change = item.change;
-    const left = el('div', 'removed');
-    left.append(...item.rows.map((each) => (each.fold ? this.fold(each) : this.row(each))));
-    const right = el('div', 'came');
-    const stub = el('details', 'stub');
-    const chip = el('summary');
-    chip.append(el('span', 'sign', '◆ '), el('span', 'label', item.stub || 'no stub'));
-    chip.append(el('span', item.grows ? 'tokens grows' : 'tokens', `${item.tokens} tokens`));
-    stub.append(chip);
-    stub.rows = item.rows;
-    right.append(el('div', 'stay'));
-    right.firstChild.append(stub, this.why(`✂ ${item.stage}: ${item.reason}`, item, 'why'));
-    made.append(left, right);
-    return made;
-  }
-
-  /** A reason, with a link to the event that makes the cut safe. */
-  why(text, about, name) {
-    const made = el('div', name, text);
-    if (about.witness !== undefined) {
-      const link = button('witness', `→ ${about.witnessed}`, `Go to ${about.witnessed}, which makes it safe`);
-      link.dataset.witness = about.witness;
-      made.append(' ', link);
-    }
-    return made;
-  }
-
-  original(row) {
-    if (row.fold) return this.fold(row);
-    const made = el('div', 'original');
-    made.dataset.original = row.seq;
-    const head = this.why(` ${row.note ?? ''}`, row, 'what');
-    const name = button('pick', row.number, `Select event ${row.number}`);
-    name.dataset.pick = row.seq;
-    head.prepend(name);
-    made.append(head, this.text(row, 'whole'));
-    return made;
-  }
-
-  fold(item) {
-    const made = button(`fold ${item.fate}`, item.label);
-    made.dataset.start = item.fold[0];
-    made.dataset.stop = item.fold[1];
-    return made;
-  }
-
-  listed(change) {
-    const made = button('jump');
-    made.dataset.jump = change.seq;
-    made.append(el('span', change.grows ? 'tokens grows' : 'tokens', change.tokens));
-    const sign = change.fate === 'cut' ? '✂' : '±';
-    made.append(el('span', 'stage', `${sign} ${change.stage}`), el('span', 'reason', `${change.events}: ${change.reason}`));
-    return made;
   }
 
   // acting
@@ -187,7 +67,7 @@ class View {
     if (!details.open || details.drawn || !details.rows) return;
     details.drawn = true;
     const inside = el('div', 'originals');
-    inside.append(...details.rows.map((row) => this.original(row)));
+    inside.append(...details.rows.map((row) => drawOriginal(row)));
     details.append(inside);
     this.mark();
   }
@@ -308,7 +188,7 @@ class View {
   unfold(told) {
     this.host.querySelectorAll(`.fold[data-start="${told.start}"][data-stop="${told.stop}"]`).forEach((fold) => {
       const inStub = fold.closest('.originals');
-      fold.replaceWith(...told.items.map((item) => (inStub ? this.original(item) : this.item(item))));
+      fold.replaceWith(...told.items.map((item) => (inStub ? drawOriginal(item) : drawItem(item))));
     });
   }
 

@@ -12,6 +12,7 @@ from pandas.io.formats.style import Styler
 
 from .diff_data import shown
 from .frame import Inspected, select
+from .palette import DARK, LIGHT
 from .receipt_table import (
     ONE_LINER,
     ReceiptRow,
@@ -47,12 +48,13 @@ def receipt_sentence(table: tuple[ReceiptRow, ...], inspected: Inspected) -> Non
     """What all receipts together stand for, as one sentence."""
     events = sum(len(row.event_ids) for row in table)
     change = sum(row.tokens for row in table)
-    told = [f"{signed(tokens)} {words(stage)}" for stage, _, tokens in by_stage(table)]
+    told = ", ".join(f"{signed(tokens)} {words(stage)}" for stage, _, tokens in by_stage(table))
     whole = inspected.result["tokens_before"]
+    grows = f' style="color:light-dark({LIGHT["abandons"]},{DARK["abandons"]})"' if change > 0 else ""
     st.html(
         f'<p style="margin:0"><b>{count(len(table), "receipt")}</b> {"stands" if len(table) == 1 else "stand"} for '
-        f"<b>{count(events, 'pruned event')}</b>: <b>{signed(change)} tokens</b>, {share(abs(change), whole)} of the "
-        f"full history ({', '.join(told)}). Each one brings its originals back, byte for byte.</p>"
+        f"<b>{count(events, 'pruned event')}</b>: <b{grows}>{signed(change)} tokens</b>, {share(abs(change), whole)} "
+        f"of the full history ({told}). Each one brings its originals back, byte for byte.</p>"
     )
 
 
@@ -93,7 +95,7 @@ def receipt_list(found: tuple[ReceiptRow, ...], total: int, inspected: Inspected
     st.dataframe(
         _frame(found, inspected),
         key="receipts_list",
-        on_select=partial(_choose, found),
+        on_select=partial(_choose, found, inspected.selected),
         selection_mode="single-row",
         hide_index=True,
         height=min(560, 28 * len(found) + 37),
@@ -210,9 +212,11 @@ def _verify(table: tuple[ReceiptRow, ...], inspected: Inspected) -> None:
     st.session_state.receipts_outcome = inspected.key, outcome, datetime.now().strftime("%H:%M:%S")
 
 
-def _choose(found: tuple[ReceiptRow, ...]) -> None:
+def _choose(found: tuple[ReceiptRow, ...], selected: str | None) -> None:
     rows = st.session_state.receipts_list["selection"]["rows"]
-    select(found[rows[0]].event_ids[0] if rows and rows[0] < len(found) else "")
+    chosen = found[rows[0]].event_ids if rows and rows[0] < len(found) else ("",)
+    if selected not in chosen:
+        select(chosen[0])
 
 
 def _filter(name: str) -> None:
