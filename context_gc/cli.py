@@ -14,11 +14,11 @@ from .compaction import Compaction
 from .compactor import compact_events
 from .edits import edit_script
 from .errors import ContextGCError, TraceError, UnknownReceipt
-from .events import Event
+from .events import Event, is_label, label
 from .explain import explain
 from .load import load_traces
 from .policy import Policy
-from .receipts import expand_receipt, get_receipt, receipt_of
+from .receipts import expand_receipt, receipt_of
 from .trace import Trace
 
 STDIN = "-"
@@ -118,17 +118,17 @@ def _dry_run(result: Compaction) -> Iterator[str]:
 
 def _explain(arguments: argparse.Namespace) -> int:
     result = _holding(arguments, arguments.id)
-    print(explain(result, arguments.id))
+    names = [event["id"] for event in result.events if arguments.id in (event["id"], label(event["id"]))]
+    if not names:
+        members = receipt_of(result["graph"], arguments.id).event_ids
+        told = f"this receipt stands for {len(members)} events"
+        raise UnknownReceipt(arguments.id, told, "explain one of them: " + ", ".join(map(label, members[:5])))
+    print(explain(result, names[0]))
     return 0
 
 
 def _restore(arguments: argparse.Namespace) -> int:
-    graph = _holding(arguments, arguments.id)["graph"]
-    if arguments.id in graph:
-        get_receipt(graph, arguments.id)
-        print(readable(graph.event(arguments.id)))
-        return 0
-    for event in expand_receipt(graph, arguments.id):
+    for event in expand_receipt(_holding(arguments, arguments.id)["graph"], arguments.id):
         print(readable(event))
     return 0
 
@@ -183,7 +183,7 @@ def _policy(arguments: argparse.Namespace) -> Policy:
 def _chosen(arguments: argparse.Namespace) -> Trace:
     traces = load_traces(*_source(arguments.trace))
     if not 1 <= arguments.number <= len(traces):
-        raise TraceError(arguments.trace, f"it has {len(traces)} traces, there is no trace {arguments.number}")
+        raise TraceError(arguments.trace, f"there is no trace {arguments.number}", f"1 to {len(traces)}")
     if len(traces) > 1:
         print(f"context-gc: trace {arguments.number} of {len(traces)} (choose with --trace N)", file=sys.stderr)
     chosen: Trace = traces[arguments.number - 1]
@@ -195,7 +195,7 @@ def _windows(arguments: argparse.Namespace, trace: Trace) -> list[list[Event]]:
     if arguments.window is None:
         return windows
     if not 1 <= arguments.window <= len(windows):
-        raise TraceError(arguments.trace, f"it has {len(windows)} context windows, there is no {arguments.window}")
+        raise TraceError(arguments.trace, f"there is no context window {arguments.window}", f"1 to {len(windows)}")
     return [windows[arguments.window - 1]]
 
 
@@ -211,7 +211,8 @@ def _holding(arguments: argparse.Namespace, name: str) -> Compaction:
     policy = _policy(arguments)
     for events in reversed(_windows(arguments, _chosen(arguments))):
         result = compact_events(events, policy)
-        if name in result["graph"] or name in result["receipts"]:
+        known = {*result["graph"], *result["receipts"]}
+        if name in known or (is_label(name) and name in map(label, known)):
             return result
     raise UnknownReceipt(arguments.trace, f"no event or receipt {name!r}", "`context-gc compact --dry-run` lists them")
 

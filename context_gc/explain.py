@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from .compaction import Compaction
-from .events import Event
+from .events import Event, label
 from .render import line
 
 
@@ -22,10 +22,10 @@ class Explanation:
     tokens: int = 0  #: of the event in the full history
 
     def __str__(self) -> str:
-        lines = [f"Event: {self.event['id']} ({self.event['type']})", line(self.event) or "(prints nothing)"]
-        lines += [f"Status: {self.status}", f"Reason: {self.reason}"]
-        lines += [f"Detection detail: {self.detail}"] if self.detail else []
-        lines += [f"Relates to: {self.relates}"] if self.relates else []
+        lines = [f"Event: {label(self.event['id'])} ({self.event['type']})", line(self.event) or "(prints nothing)"]
+        lines += [f"Status: {self.status}", f"Reason: {_one_line(self.reason)}"]
+        lines += [f"Detection detail: {_one_line(self.detail)}"] if self.detail else []
+        lines += [f"Relates to: {_one_line(self.relates)}"] if self.relates else []
         return "\n".join(lines)
 
 
@@ -49,3 +49,7 @@ def _relation(event: Event) -> str:
     if event["type"] != "error":
         return ""
     return str(related) if related is not None else "nothing that the trace names"
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())

@@ -132,17 +132,21 @@ class Prompt:
             self._set(head, self.stub(run) or None)
 
     def _weighed(self, head: int) -> list[int]:
-        """The heads of the runs that share units with this one, all shown in full or none.
+        """The heads of the runs that share units or clusters with this one, all shown in full or none.
 
         They stand in full where their stubs would cost more than their lines; never what was abandoned: in
         full it would look current.
         """
-        heads, places = [head], list(self._run(head))
+        heads, places, clusters = [head], list(self._run(head)), self._ledger.clusters
+        met: set[str] = set()
         for seq in places:  # grows while it is read
-            for partner in self._ledger.unit(seq):
-                if partner < self.size and partner in self.runs and (start := self.runs.start(partner)) not in heads:
-                    heads.append(start)
-                    places += self._run(start)
+            partners = [place for place in self._ledger.unit(seq) if place < self.size]
+            if (name := clusters.get(seq)) is not None and name not in met:
+                met.add(name)
+                partners += [place for place in clusters if clusters[place] == name]
+            for start in sorted(self.runs.heads(partners).difference(heads)):
+                heads.append(start)
+                places += self._run(start)
         stubs = sum(self._meter.count(self.stub(self._run(start))) for start in heads)
         shown = stubs > sum(map(self._meter.line, places)) and not any(
             self._ledger.decision(seq).stage == "dead-branches" for seq in places

@@ -107,7 +107,7 @@ def _members(graph: StateGraph, receipt_id: str) -> list[str]:
         if _is_cut(graph.decisions.get(name)):
             return [name]
         raise NotPruned(f"receipt {receipt_id!r}", "was never pruned", "the event is in the prompt")
-    members = [each for each in graph.decisions if graph.decisions[each].cluster == name]
+    members = [each.event_id for each in graph.decisions.values() if each.cluster == name and each.kept is None]
     if not members:
         raise UnknownReceipt(
             f"receipt {receipt_id!r}", "there is none with this id", "ids stand in the stubs of the prompt"

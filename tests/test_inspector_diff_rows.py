@@ -182,6 +182,12 @@ def test_long_unchanged_stretches_are_folded_and_short_ones_are_not() -> None:
     assert folds == [(4, 38)]
 
 
+def test_a_history_in_which_nothing_changed_is_drawn_from_its_beginning() -> None:
+    items = page(diff(compact_events(writes(*[""] * (DRAWN + 50)))))["items"]
+    assert [item.get("seq") for item in items[:2]] == [0, 1]
+    assert items[-1]["label"] == "… 50 unchanged events"
+
+
 def test_a_long_run_of_cut_events_is_folded_after_its_beginning() -> None:
     items = page(diff(compact_events(writes(*["a=1"] * 50, "b=1"))))["items"]
     assert [row.get("label") for row in items[0]["rows"]][-1] == "… 37 more removed events"

@@ -88,8 +88,9 @@ def answer(diff: Diff, start: int, stop: int, focus: int | None = None) -> dict[
 
 
 def page(diff: Diff) -> dict[str, Any]:
-    """The whole diff as the component first draws it: as much as fits, and the list of changes."""
-    items = _drawn(diff, 0, len(diff.rows), None)
+    """The diff as the component first draws it: as much as fits, nothing folded where nothing changed."""
+    size = len(diff.rows)
+    items = _drawn(diff, 0, size, None) if diff.changes else _window(diff, 0, size, None, None)
     listed = [_listed(diff, number) for number in range(min(len(diff.changes), LISTED))]
     return {
         "items": items,

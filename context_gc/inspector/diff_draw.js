@@ -17,7 +17,7 @@ function button(name, text, label) {
 function drawItem(item) {
   if (item.fold) return drawFold(item);
   if (item.change === undefined) return drawRow(item);
-  return item.fate === 'marked' ? drawRow(item.rows[0], item) : drawCut(item);
+  return item.fate === 'marked' ? drawRow(item.rows[0]) : drawCut(item);
 }
 
 function drawRow(row) {

@@ -26,7 +26,7 @@ class View {
     this.host.querySelector('.head .before').textContent = `Full history  ${data.before} tokens`;
     this.host.querySelector('.head .after').textContent = `Prompt  ${data.after} tokens`;
     const change = this.host.querySelector('.head .delta');
-    change.textContent = data.change === '0' ? 'nothing changed' : data.change;
+    change.textContent = data.changes.length ? data.change : 'nothing cut';
     change.classList.toggle('grows', data.change.startsWith('+'));
     this.host.querySelector('.side .count').textContent = data.count;
     this.rail.replaceChildren(...data.changes.map((each) => drawListed(each)));
@@ -82,9 +82,10 @@ class View {
 
   /** Bring an event into view: "show" puts it at the top, "jump" makes it the current change, "select" marks it. */
   go(seq, how) {
-    const found = this.place(seq);
+    const folds = [...this.items.querySelectorAll('.fold')];
+    const fold = folds.find((each) => Number(each.dataset.start) <= seq && seq < Number(each.dataset.stop));
+    const found = this.place(seq) ?? (how === 'show' ? fold : null);
     if (!found) {
-      const fold = [...this.items.querySelectorAll('.fold')].find((each) => each.dataset.start <= seq && seq < each.dataset.stop);
       if (fold && this.want?.seq !== seq) {
         this.want = { seq, how };
         this.ask({ start: Number(fold.dataset.start), stop: Number(fold.dataset.stop), focus: seq });

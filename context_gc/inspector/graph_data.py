@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from textwrap import wrap
 from typing import Any
 
 from pyvis.network import Network
@@ -23,6 +24,7 @@ HARD_CAP = 2_000  #: nodes that are ever drawn
 PITCH = 66  #: height of a lane, in the graph's units (px at scale 1)
 STEP, APART = 40, 132  #: least distance of two neighbours, and of two in one lane
 FEW = 20  #: edges that are drawn dotted, at most
+LINE = 18  #: characters of a line in a node
 RECEIPTS = "receipts"
 
 OPTIONS = {
@@ -33,7 +35,7 @@ OPTIONS = {
         "selectConnectedEdges": False, "tooltipDelay": 250, "zoomView": False, "keyboard": False,
     },
     "nodes": {
-        "widthConstraint": {"minimum": 44, "maximum": 118}, "margin": 5, "labelHighlightBold": False, "chosen": False,
+        "widthConstraint": {"minimum": 44, "maximum": 132}, "margin": 5, "labelHighlightBold": False, "chosen": False,
         "font": {"size": 12}, "shapeProperties": {"borderRadius": 2},
     },
     "edges": {"smooth": False, "chosen": False, "arrowStrikethrough": False, "selectionWidth": 0},
@@ -127,8 +129,14 @@ def _positions(drawn: Sequence[Row], lanes: dict[str, int]) -> dict[int, tuple[i
 
 
 def _label(row: Row) -> str:
-    mark = {"pruned": "✂ "}.get(row.status, "") + ("! " if row.kind == "error" else "")
-    return mark + row.label if row.label else mark + row.type
+    """At most two lines: for a call and its results the tool and what it was about."""
+    mark = ("✂ " if row.is_dead else "") + ("! " if row.kind == "error" else "")
+    text = mark + (row.label or row.type)
+    if row.tool:
+        head, _, rest = row.label.removeprefix("→ ").partition(" ")
+        arrow = "→ " if row.type == "tool_result" else ""
+        return "\n".join(short(part, LINE) for part in (f"{mark}{arrow}{head}", rest) if part)
+    return "\n".join(wrap(text, LINE, max_lines=2, placeholder="…", break_on_hyphens=False))
 
 
 def _title(row: Row) -> str:

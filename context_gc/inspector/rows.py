@@ -13,7 +13,7 @@ from ..trace import Trace, Window
 from ..units import Units
 from .palette import kind_of
 
-SHORT = 26  #: characters of a node's label
+SHORT = 60  #: characters of a label
 
 _OUTPUT = frozenset(("decision", "verification", "tool_call", "set_var"))  # what a model writes
 _INPUT = frozenset(("requirement", "constraint"))
