@@ -107,11 +107,11 @@ def _dry_run(result: Compaction) -> Iterator[str]:
         if name in cut:
             decision = graph.decisions[name]
             intact = receipt_of(graph, name).verify([event])
-            impact = f"{result.impact(name):+,} tokens"
-            told = f"Prompt impact: {impact} | Recoverable: {'yes' if intact else 'no'}"
+            told = f"Prompt impact: {result.impact(name):+,} tokens | Recoverable: {'yes' if intact else 'no'}"
             yield f"PRUNE {_one_line(name)} | Reason: {_one_line(decision.reason)} | {told}"
         elif (reason := result.protected(name)) is not None:
-            yield f"PROTECT {_one_line(name)} | Reason: {_one_line(reason)}"
+            mark = f" | Prompt impact: {impact:+,} tokens (a mark)" if (impact := result.impact(name)) else ""
+            yield f"PROTECT {_one_line(name)} | Reason: {_one_line(reason)}{mark}"
     before, after = result["tokens_before"], result["tokens_after"]
     yield f"TOTAL {len(cut):,} of {len(result.events):,} events | {before:,} -> {after:,} tokens ({after - before:+,})"
 

@@ -8,7 +8,10 @@ from __future__ import annotations
 import hashlib
 import itertools
 import json
+import os
+import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from notation import told, trace
@@ -28,6 +31,7 @@ from context_gc import (
     receipt_of,
     validate_event,
 )
+from context_gc.cli import main
 
 
 def prompt(text: str, **policy) -> str:
@@ -106,7 +110,12 @@ r3 result c3 v1
 
 @pytest.mark.parametrize(
     "between",
-    ['c2 call write_file {"path": "f"}\nr2 result c2 ok', "e1 edit f", "m1 run sed -i s/a/b/ f -> 0", 'c2 call bash {"command": "make"}'],
+    [
+        'c2 call write_file {"path": "f"}\nr2 result c2 ok',
+        'c2 call bash {"command": "make"}',
+        "m1 run sed -i s/a/b/ f -> 0",
+        "e1 edit f",
+    ],
 )
 def test_u06_a_change_is_a_barrier_for_duplicates(between):
     assert compact_events(trace(READ_AGAIN % between))["pruned_ids"] == []
@@ -437,6 +446,87 @@ def test_u41_tags_protect_when_the_policy_names_them():
     text = "a x = 1 #pinned\nb x = 2"
     assert compact_events(trace(text))["pruned_ids"] == ["a"]
     assert compact_events(trace(text), Policy(protect_tags=("pinned",)))["pruned_ids"] == []
+
+
+def native(tmp_path, text: str, name: str = "t.jsonl") -> str:
+    path = tmp_path / name
+    path.write_text("\n".join(json.dumps(event) for event in trace(text)), "utf-8")
+    return str(path)
+
+
+def run(capsys, *arguments: str) -> tuple[int, str, str]:
+    code = main(arguments)
+    return code, *capsys.readouterr()
+
+
+WRITES = "a x = 1\nb x = 2"
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        lambda events: "\n" + json.dumps(events),
+        lambda events: "\ufeff" + json.dumps(events),
+        lambda events: "\ufeff" + "\r\n".join(map(json.dumps, events)),
+        lambda events: json.dumps({"events": events}),
+        lambda events: json.dumps({"events": events}, indent=2),
+    ],
+)
+def test_u43_every_usual_form_of_a_file_is_read(tmp_path, capsys, form):
+    path = tmp_path / "t.json"
+    path.write_bytes(form(trace(WRITES)).encode())
+    assert run(capsys, "compact", str(path)) == (0, "[RECEIPT a]\nx = 2\n", "")
+
+
+def test_u43_a_pretty_printed_event_is_one_event(tmp_path, capsys):
+    path = tmp_path / "t.json"
+    path.write_text(json.dumps(trace("a x = 1")[0], indent=2))
+    assert run(capsys, "compact", str(path)) == (0, "x = 1\n", "")
+
+
+def test_u43_standard_input_is_a_source():
+    data = "\n".join(map(json.dumps, trace(WRITES + "\nd decision bad \ud800 tail"))).encode()
+    command, here = [sys.executable, "-m", "context_gc.cli", "compact", "-"], Path(__file__).parents[1]
+    ascii_only = {**os.environ, "PYTHONIOENCODING": "ascii"}
+    done = subprocess.run(command, input=data, capture_output=True, check=True, cwd=here, env=ascii_only)
+    assert done.stdout.decode().splitlines() == ["[RECEIPT a]", "x = 2", "bad \ufffd tail"]
+
+
+def test_u43_diff_shows_no_more_than_what_was_cut(tmp_path, capsys):
+    events = trace("a decision one\nb decision two\nc decision three")
+    path = tmp_path / "t.jsonl"
+    path.write_text("\n".join(json.dumps(event) for event in reversed(events)))
+    assert not [line for line in run(capsys, "diff", str(path))[1].splitlines() if line.startswith(("+", "-"))]
+    cut = native(tmp_path, WRITES, "cut.jsonl")
+    changed = [line for line in run(capsys, "diff", cut)[1].splitlines() if line.startswith(("+", "-"))]
+    assert changed == ["-x = 1", "+[RECEIPT a]"]
+
+
+def test_u43_json_holds_the_whole_result(tmp_path, capsys):
+    found = json.loads(run(capsys, "compact", native(tmp_path, WRITES), "--json")[1])
+    expected = compact_events(trace(WRITES))
+    assert found == {key: expected[key] for key in expected if key != "graph"}
+
+
+def test_u43_the_version_is_told(capsys):
+    with pytest.raises(SystemExit) as left:
+        main(["--version"])
+    assert left.value.code == 0
+    assert capsys.readouterr().out.startswith("context-gc ")
+
+
+def test_u43_a_dry_run_counts_the_cost_of_the_stub(tmp_path, capsys):
+    told_lines = run(capsys, "compact", native(tmp_path, WRITES), "--dry-run")[1].splitlines()
+    result = compact_events(trace(WRITES))
+    assert f"Prompt impact: {result['tokens_after'] - result['tokens_before']:+,} tokens" in told_lines[0]
+    assert result.impact("a") == result["tokens_after"] - result["tokens_before"]
+
+
+def test_u43_restore_gives_the_original_line(tmp_path, capsys):
+    code, out, _ = run(capsys, "restore", native(tmp_path, WRITES), "a")
+    assert (code, json.loads(out)) == (0, trace(WRITES)[0])
+    code, out, error = run(capsys, "restore", native(tmp_path, WRITES), "b")
+    assert (code, out, error.count("\n")) == (2, "", 1)
 
 
 def test_a_graph_that_was_filled_by_hand_compacts_like_a_list():

@@ -22,7 +22,7 @@ class View {
 
   draw(data) {
     const before = this.version === null ? null : this.topmost();
-    Object.assign(this, { version: data.version, data, queue: [], busy: null, want: null });
+    Object.assign(this, { version: data.version, data, queue: [], busy: null, want: null, current: null });
     this.host.querySelector('.head .before').textContent = `Full history  ${data.before} tokens`;
     this.host.querySelector('.head .after').textContent = `Prompt  ${data.after} tokens`;
     const change = this.host.querySelector('.head .delta');
@@ -75,7 +75,7 @@ class View {
   step(by) {
     const all = this.data.changes;
     if (!all.length) return;
-    const top = this.current ?? this.topmost() - by;
+    const top = this.current !== null && this.onScreen(this.current) ? this.current : this.topmost() - by;
     const at = by > 0 ? all.findIndex((each) => each.seq > top) : all.findLastIndex((each) => each.seq < top);
     this.go(all[at < 0 ? (by > 0 ? all.length - 1 : 0) : at].seq, 'jump');
   }
@@ -102,7 +102,8 @@ class View {
   place(seq) {
     const row = this.items.querySelector(`.row[data-seq="${Number(seq)}"]`);
     if (!row || row.getClientRects().length) return row;
-    const stub = row.closest('.change').querySelector('.stub');
+    const stub = row.closest('.change')?.querySelector('.stub');
+    if (!stub) return row;
     stub.open = true;
     this.toggle(stub);
     return stub.querySelector(`[data-original="${Number(seq)}"]`) ?? stub;
@@ -121,7 +122,7 @@ class View {
 
   topmost() {
     const top = this.box.getBoundingClientRect().top;
-    const rows = this.items.querySelectorAll('.row');
+    const rows = [...this.items.querySelectorAll('.row')].filter((row) => row.getClientRects().length);
     let low = 0, high = rows.length;
     while (low < high) {
       const middle = (low + high) >> 1;
@@ -142,7 +143,7 @@ class View {
     const question = this.queue.shift();
     this.busy = question ? { ...question, version: this.version, nonce: `${Date.now()}-${++this.asked}` } : null;
     if (!this.busy) return;
-    this.patience = setTimeout(() => this.sendNext(), 8000);
+    this.patience = setTimeout(() => { this.want = null; this.sendNext(); }, 8000);
     this.send('asked', this.busy);
   }
 
@@ -173,7 +174,7 @@ class View {
 
   onScreen(seq) {
     const row = this.place(seq)?.getBoundingClientRect(), box = this.box.getBoundingClientRect();
-    return row && row.top >= box.top && row.bottom <= box.bottom;
+    return row && row.top >= box.top && row.top < box.bottom - 20;
   }
 
   mark() {

@@ -22,9 +22,9 @@ from .say import brief, count, tokens, words
 COMFORTABLE = 600  #: nodes that are drawn unless more are asked for
 HARD_CAP = 2_000  #: nodes that are ever drawn
 PITCH = 66  #: height of a lane, in the graph's units (px at scale 1)
-STEP, APART = 40, 132  #: least distance of two neighbours, and of two in one lane
+STEP, APART = 40, 134  #: least distance of two neighbours, and of two in one lane
 FEW = 20  #: edges that are drawn dotted, at most
-LINE = 18  #: characters of a line in a node
+LINE = 16  #: characters of a line in a node
 RECEIPTS = "receipts"
 
 OPTIONS = {
@@ -35,10 +35,10 @@ OPTIONS = {
         "selectConnectedEdges": False, "tooltipDelay": 250, "zoomView": False, "keyboard": False,
     },
     "nodes": {
-        "widthConstraint": {"minimum": 44, "maximum": 132}, "margin": 5, "labelHighlightBold": False, "chosen": False,
+        "widthConstraint": {"minimum": 44, "maximum": 150}, "margin": 5, "labelHighlightBold": False, "chosen": False,
         "font": {"size": 12}, "shapeProperties": {"borderRadius": 2},
     },
-    "edges": {"smooth": False, "chosen": False, "arrowStrikethrough": False, "selectionWidth": 0},
+    "edges": {"smooth": False, "chosen": False, "selectionWidth": 0},
 }  # fmt: skip
 
 
@@ -66,19 +66,26 @@ def choose(rows: Sequence[Row], turns: str, selected: Row | None) -> tuple[tuple
     last = rows[-1].turn
     first, _, end = turns.partition("-")
     if first.isdigit() and end.isdigit() and 1 <= int(first) <= int(end):
-        span = min(int(first), last), min(int(end), last)
+        span, most = (min(int(first), last), min(int(end), last)), HARD_CAP
     else:
-        span = _comfortable(rows, selected)
-    return span, [row for row in rows if span[0] <= row.turn <= span[1]]
+        span, most = _comfortable(rows, selected), COMFORTABLE
+    return span, _around([row for row in rows if span[0] <= row.turn <= span[1]], selected, most)
+
+
+def _around(rows: list[Row], selected: Row | None, most: int) -> list[Row]:
+    """At most so many rows: those around the selected one, or else the last ones."""
+    middle = selected.seq - rows[0].seq if selected and rows[0].seq <= selected.seq <= rows[-1].seq else len(rows)
+    start = max(0, min(middle - most // 2, len(rows) - most))
+    return rows[start : start + most]
 
 
 def _comfortable(rows: Sequence[Row], selected: Row | None) -> tuple[int, int]:
     if len(rows) <= COMFORTABLE:
         return 1, rows[-1].turn
-    middle = selected.seq if selected else len(rows)
-    start = max(0, min(middle - COMFORTABLE // 2, len(rows) - COMFORTABLE))
-    first, last = rows[start].turn, rows[start + COMFORTABLE - 1].turn
-    return min(first + 1, last), last
+    near = _around(list(rows), selected, COMFORTABLE)
+    first, last = near[0], near[-1].turn
+    is_cut = first.seq > 0 and rows[first.seq - 1].turn == first.turn
+    return min(first.turn + is_cut, last), last
 
 
 def matching(rows: Iterable[Row], find: str = "", show: Sequence[str] = (), kinds: Sequence[str] = ()) -> list[Row]:

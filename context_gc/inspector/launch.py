@@ -15,7 +15,7 @@ OPEN = "CONTEXT_GC_OPEN"  #: environment variable that names the file or folder 
 
 
 def launch(target: str | None, port: int, headless: bool) -> int:
-    """Serve the inspector on 127.0.0.1 until it is stopped; gives the server's exit code.
+    """Serve the inspector on 127.0.0.1 until it is stopped; gives the server's exit code where it returns.
 
     Raises:
         TraceError: the file or folder is not there, or the `app` extra is not installed.
@@ -29,6 +29,8 @@ def launch(target: str | None, port: int, headless: bool) -> int:
     environment = {**os.environ, OPEN: str(Path(target).resolve()) if target is not None else ""}
     command = [sys.executable, "-m", "streamlit", "run", str(site / "app.py"), *_options(site)]
     command += [f"--server.port={port}", f"--server.headless={str(headless).lower()}"]
+    if os.name == "posix":  # the server takes this process's place, so that stopping one stops it
+        os.execve(command[0], command, environment)
     try:
         return subprocess.run(command, env=environment, check=False).returncode
     except KeyboardInterrupt:

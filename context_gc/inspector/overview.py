@@ -11,6 +11,7 @@ import streamlit as st
 from . import settings
 from .frame import Inspected
 from .header import HIGH, LOW
+from .palette import DARK, LIGHT
 from .parts import Part, el, event_link, parts
 from .rows import Row
 from .say import count, notice, share, tokens, words
@@ -56,13 +57,15 @@ def curve(inspected: Inspected) -> None:
     most, limit = max(full for _, full, _ in found), int(settings.text("limit"))
     layers += [_threshold(name, at * limit) for name, at in (("low", LOW), ("high", HIGH)) if at * limit < 1.6 * most]
     st.html("<b>Context over turns</b> <small>· dashed: full history · area: after pruning</small>")
-    st.altair_chart(alt.layer(*layers).properties(height=252), width="stretch")
+    st.altair_chart(alt.layer(*layers).properties(height=300), width="stretch")
 
 
 def _threshold(name: str, size: float) -> Any:
     frame = pd.DataFrame([{"at": size, "name": f"{name} threshold {size:,.0f}"}])
-    rule = alt.Chart(frame).mark_rule(strokeDash=[2, 3]).encode(y="at:Q")
-    text = alt.Chart(frame).mark_text(align="left", baseline="bottom", dx=4, x=0).encode(y="at:Q", text="name:N")
+    ink = (DARK if st.context.theme.type == "dark" else LIGHT)["text"]
+    rule = alt.Chart(frame).mark_rule(strokeDash=[2, 3], color=ink).encode(y="at:Q")
+    text = alt.Chart(frame).mark_text(align="left", baseline="bottom", dx=4, x=0, color=ink)
+    text = text.encode(y="at:Q", text="name:N")
     return rule + text
 
 
@@ -70,7 +73,7 @@ def bars(inspected: Inspected) -> None:
     """Where the tokens go; the dead part is hatched. A click looks for the group in the graph."""
     by = settings.text("by")
     choice = st.segmented_control(
-        "Where the tokens go, by", ["tool", "type", "file"], **settings.widget("by", by), required=True
+        "**Where the tokens go**, by", ["tool", "type", "file"], **settings.widget("by", by), required=True
     )
     found = slices(inspected.rows, choice)
     most = max((each.whole for each in found), default=1) or 1

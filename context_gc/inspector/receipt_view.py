@@ -213,7 +213,6 @@ def _verify(table: tuple[ReceiptRow, ...], inspected: Inspected) -> None:
 
 
 def _choose(found: tuple[ReceiptRow, ...], selected: str | None) -> None:
-    print("CHOOSE", st.session_state.receipts_list, selected, flush=True)
     rows = st.session_state.receipts_list["selection"]["rows"]
     chosen = found[rows[0]].event_ids if rows and rows[0] < len(found) else ("",)
     if selected not in chosen:

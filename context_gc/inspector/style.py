@@ -24,6 +24,10 @@ _CSS = """
 .cg-head .t { font-weight: 500; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; max-width: 38rem; }
 .cg-head .f { opacity: .78; font-variant-numeric: tabular-nums; font-size: .93rem; }
 .stMain .stPageLink a { border: 1px solid; border-radius: 6px; padding: .25rem .75rem; min-height: 2.15rem; }
+@media (max-width: 1100px) {
+  .st-key-split > div > .stHorizontalBlock { flex-direction: column; }
+  .st-key-split > div > .stHorizontalBlock > .stColumn { width: 100%; flex: 1 1 100%; min-width: 100%; }
+}
 .cg-notice { border: 1px solid; border-left-width: 4px; border-radius: 4px; padding: .5rem .75rem; line-height: 1.45; }
 .cg-info { border-color: #6B7280; } .cg-warning { border-color: #B65F00; } .cg-error { border-color: #B3261E; }
 """
