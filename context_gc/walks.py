@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Container, Iterator, Sequence
+from heapq import heapify, heappop, heappush
+from itertools import pairwise
 
 from .graph import StateGraph
 
@@ -17,26 +19,37 @@ def in_trace_order(graph: StateGraph) -> StateGraph:
     """
     if not graph.backward:
         return graph
-    events = graph.events
-    ring = {seq: number for number, members in enumerate(cycles(graph)) for seq in members}
+    before = _before(graph)
+    after: dict[int, list[int]] = {}
+    waits = [len(places) for places in before]
+    for seq, places in enumerate(before):
+        for place in places:
+            after.setdefault(place, []).append(seq)
+    times = [event["timestamp"] for event in graph.events]
+    ready = [(times[seq], seq) for seq, count in enumerate(waits) if not count]
+    heapify(ready)
     order: list[int] = []
-    placed = bytearray(len(graph))  # 1: its parents are being placed, 2: placed
-    for start in sorted(range(len(graph)), key=lambda seq: (events[seq]["timestamp"], seq)):
-        stack = [start]
-        while stack:
-            seq = stack[-1]
-            waiting = [] if placed[seq] else [p for p in graph.parents(seq) if not placed[p]]
-            if seq in ring:
-                waiting = [place for place in waiting if ring.get(place) != ring[seq]]
-            if waiting:
-                placed[seq] = 1
-                stack += reversed(waiting)
-                continue
-            stack.pop()
-            if placed[seq] < 2:
-                placed[seq] = 2
-                order.append(seq)
+    while ready:
+        seq = heappop(ready)[1]
+        order.append(seq)
+        for child in after.get(seq, ()):
+            waits[child] -= 1
+            if not waits[child]:
+                heappush(ready, (times[child], child))
     return graph.reordered(order)
+
+
+def _before(graph: StateGraph) -> list[set[int]]:
+    """What has to stand before each event: its parents; in a ring the member that is next older instead."""
+    before = [set(graph.parents(seq)) for seq in range(len(graph))]
+    for members in cycles(graph):
+        ring = set(members)
+        chain = sorted(members, key=lambda seq: (graph.events[seq]["timestamp"], seq))
+        for seq in members:
+            before[seq] -= ring
+        for older, newer in pairwise(chain):
+            before[newer].add(older)
+    return before
 
 
 def below(graph: StateGraph, start: int, stop: int) -> Iterator[int]:

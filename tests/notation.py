@@ -57,7 +57,7 @@ def _event(body: str, number: int, before: str | None) -> Event:
     while match := _MARK.search(body):
         marks.append((match[1], match[2]))
         body = body[: match.start()]
-    name, verb, rest = (body.split(" ", 2) + ["", ""])[:3]
+    name, verb, rest = [*body.split(" ", 2), "", ""][:3]
     event: Event = {"id": name, "type": verb, "timestamp": number, "parent_id": before}
     event |= _fields(verb, rest)
     for mark, value in marks:

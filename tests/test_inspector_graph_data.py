@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import pairwise
 from typing import Any
 
 from context_gc import Compaction, Policy, Trace, Window, compact_events
@@ -49,7 +50,7 @@ def test_no_two_events_overlap_in_a_lane() -> None:
     by_lane: dict[int, list[int]] = {}
     for node in drawn(ABANDONED).nodes:
         by_lane.setdefault(node["y"], []).append(node["x"])
-    assert all(b - a >= 130 for places in by_lane.values() for a, b in zip(places, places[1:], strict=False))
+    assert all(b - a >= 130 for places in by_lane.values() for a, b in pairwise(places))
 
 
 def test_ids_are_numbers_whatever_the_trace_calls_its_events() -> None:

@@ -17,7 +17,13 @@ from context_gc.stages import STAGES
 
 
 def event(name: str, kind: str, **fields: Any) -> dict[str, Any]:
-    return {"id": name, "type": kind, "timestamp": int("".join(filter(str.isdigit, name)) or 0), "parent_id": None, **fields}
+    return {
+        "id": name,
+        "type": kind,
+        "timestamp": int("".join(filter(str.isdigit, name)) or 0),
+        "parent_id": None,
+        **fields,
+    }
 
 
 def said(name: str, text: str = "I will look", **fields: Any) -> dict[str, Any]:
@@ -92,8 +98,8 @@ def test_numbers_are_places_in_the_whole_trace() -> None:
     ("events", "turns"),
     [
         pytest.param([], [], id="nothing"),
-        pytest.param([said("a1"), call("c2"), result("r3", "c2"), said("a4")], [1, 1, 1, 2], id="a call ends with results"),
-        pytest.param([call("c1"), call("c2"), result("r3", "c1"), result("r4", "c2")], [1, 1, 1, 1], id="parallel calls"),
+        pytest.param([said("a1"), call("c2"), result("r3", "c2"), said("a4")], [1, 1, 1, 2], id="results end a call"),
+        pytest.param([call("c1"), call("c2"), result("r3", "c1"), result("r4", "c2")], [1, 1, 1, 1], id="parallel"),
         pytest.param(
             [call("c1", message_id="m"), result("r2", "c1"), call("c3", message_id="m"), result("r4", "c3")],
             [1, 1, 1, 1], id="one message with results between its calls",
@@ -108,7 +114,7 @@ def test_numbers_are_places_in_the_whole_trace() -> None:
         pytest.param(
             [event("f1", "file_read", path="a"), event("f2", "file_read", path="b")], [1, 2], id="native acts are turns"
         ),
-        pytest.param([said("a1"), event("x2", "abandon", ref_to=["a1"]), said("a3")], [1, 1, 1], id="an abandon is no call"),
+        pytest.param([said("a1"), event("x2", "abandon", ref_to=["a1"]), said("a3")], [1, 1, 1], id="abandon"),
     ],
 )  # fmt: skip
 def test_turns(events: list[dict[str, Any]], turns: list[int]) -> None:

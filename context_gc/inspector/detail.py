@@ -9,6 +9,7 @@ import streamlit as st
 
 from ..errors import ContextGCError
 from ..receipts import Receipt, expand_receipt, receipt_of
+from . import settings
 from .frame import Inspected, link, select
 from .palette import MARKS
 from .parts import Part, el, event_link, parts
@@ -88,7 +89,7 @@ def _named(reason: str, row: Row, inspected: Inspected) -> list[Part]:
 
 
 def _buttons(row: Row, inspected: Inspected, here: str) -> None:
-    with st.container(horizontal=True, key="detail_buttons"):
+    with st.container(horizontal=True, vertical_alignment="center", key="detail_buttons"):
         for place, name in enumerate(row.because):
             if name in inspected.by_id:
                 number = inspected.by_id[name].number
@@ -96,6 +97,9 @@ def _buttons(row: Row, inspected: Inspected, here: str) -> None:
         if row.is_dead:
             back = _is_recovered(row, inspected)
             st.button("Hide original" if back else "Recover", on_click=_recover, args=(inspected.key, row.id, not back))
+        pins = settings.texts("pins")
+        told = "Unpin" if row.id in pins else "Pin"
+        st.button(told, on_click=settings.pin, args=(row.id,), help="A pinned event stays, whatever the stages find.")
         link("Diff" if here != "Diff" else "Graph", row.id)
 
 

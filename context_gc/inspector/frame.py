@@ -20,7 +20,7 @@ from .header import header
 from .home import PAGES
 from .opener import nothing_open
 from .rows import Row, rows
-from .sidebar import controls, links, pickers
+from .sidebar import controls, file_picker, links, pickers
 from .style import style
 
 
@@ -99,6 +99,8 @@ def _opened() -> traces.Opened | str:
 
 
 def _stop(title: str, fault: str) -> NoReturn:
+    with st.sidebar:
+        file_picker()
     st.html(f'<div class="cg-head"><h1>{title}</h1></div>')
     nothing_open(fault)
     settings.mirror()
@@ -114,5 +116,7 @@ def _inspected(key: str, policy: Policy, trace: Trace, window: Window) -> _Cache
 def _compacted(key: str, _policy: Policy, _trace: Trace, _window: Window) -> _Cached:
     result = compact_events(_trace.events[_window.start : _window.stop], _policy)
     found = rows(_trace, _window, result)
+    for each in ("prompt", "tokens_after"):  # worked out now: afterwards sessions only read it
+        result[each]
     by_id = {row.id: row for row in found}
     return _Cached(result.events, result, found, by_id, key, found[-1].turn if found else 0)

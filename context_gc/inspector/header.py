@@ -10,6 +10,7 @@ from ..compaction import Compaction
 from ..trace import Trace
 from . import settings
 from .parts import Part, el, parts
+from .rows import short
 from .say import count, share, tokens
 
 LOW, HIGH = 0.75, 0.92  #: thresholds as shares of the model's window
@@ -17,7 +18,7 @@ LOW, HIGH = 0.75, 0.92  #: thresholds as shares of the model's window
 
 def header(title: str, trace: Trace, number: int, turns: int, result: Compaction) -> None:
     """The page's first two lines. Text of the trace is escaped."""
-    facts = [trace.format, trace.model, count(turns, "turn"), count(len(result.events), "event")]
+    facts = [trace.format, short(trace.model, 40), count(turns, "turn"), count(len(result.events), "event")]
     if len(trace.windows) > 1:
         facts.append(f"window {number + 1} of {len(trace.windows)}")
     name = escape((trace.title or trace.source)[:300])

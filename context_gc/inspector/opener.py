@@ -40,7 +40,7 @@ def nothing_open(fault: str) -> None:
 
 def _title(key: str) -> str:
     """A sample's name; samples are part of the project, so it may be a label."""
-    return "".join(c for c in key if c.isalnum() or c in " -").replace("-", " ")
+    return "".join(c if c.isalnum() else " " for c in key)
 
 
 def _take(widget: str) -> None:

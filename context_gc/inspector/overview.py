@@ -15,7 +15,7 @@ from .palette import DARK, LIGHT
 from .parts import Part, el, event_link, parts
 from .rows import Row
 from .say import count, notice, share, tokens, words
-from .summary import answer, growth, largest_dead, slices
+from .summary import answer, growth, largest_dead, reported, slices
 
 LISTED = 200  #: problems that are listed
 _TURNS = alt.Axis(tickMinStep=1, grid=False, format=",d")
@@ -32,6 +32,12 @@ def sentence(inspected: Inspected) -> None:
             over = f"{share(result['tokens_after'], limit)} of the model's window stay in use after pruning"
             tree.append(el("p", f"{over}: above the {name} threshold of {at * 100:.0f} %.", cls="warn"))
             break
+    provider = reported(inspected.trace, inspected.window)
+    if provider:
+        told = (
+            f"At the last call of this window the provider counted {tokens(provider)} tokens: they include the system"
+        )
+        tree.append(el("p", f"{told} prompt, the tools and what else the trace does not hold.", cls="quiet"))
     parts(tree, "overview_sentence")
 
 

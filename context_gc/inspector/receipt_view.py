@@ -50,11 +50,13 @@ def receipt_sentence(table: tuple[ReceiptRow, ...], inspected: Inspected) -> Non
     change = sum(row.tokens for row in table)
     told = ", ".join(f"{signed(tokens)} {words(stage)}" for stage, _, tokens in by_stage(table))
     whole = inspected.result["tokens_before"]
+    rest = inspected.result["tokens_after"] - whole - change
+    marks = f" Marks on protected lines of abandoned branches add {signed(rest)}." if rest else ""
     grows = f' style="color:light-dark({LIGHT["abandons"]},{DARK["abandons"]})"' if change > 0 else ""
     st.html(
         f'<p style="margin:0"><b>{count(len(table), "receipt")}</b> {"stands" if len(table) == 1 else "stand"} for '
         f"<b>{count(events, 'pruned event')}</b>: <b{grows}>{signed(change)} tokens</b>, {share(abs(change), whole)} "
-        f"of the full history ({told}). Each one brings its originals back, byte for byte.</p>"
+        f"of the full history ({told}).{marks} Each one brings its originals back, byte for byte.</p>"
     )
 
 
@@ -66,7 +68,7 @@ def receipt_toolbar(table: tuple[ReceiptRow, ...], inspected: Inspected) -> tupl
     st.session_state.receipts_find = kept["find"]
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.text_input(
-            "Search", placeholder="Search ids, reasons, tools, paths, digests", key="receipts_find",
+            "Search", placeholder="Search ids, reasons, paths, digests", key="receipts_find",
             on_change=_filter, args=("find",), label_visibility="collapsed", width=260,
         )  # fmt: skip
         st.pills(

@@ -129,7 +129,9 @@ def label(event: Event, lead: Event, path: str) -> str:
 
 def short(text: str, size: int = SHORT) -> str:
     """Text on one line, cut to `size` characters. Control and direction characters are left out."""
-    flat = " ".join("".join(c if c.isprintable() else " " for c in text[: 8 * size]).split())
+    flat = " ".join(text[: 8 * size].split())
+    if not flat.isprintable():
+        flat = " ".join("".join(c if c.isprintable() else " " for c in flat).split())
     return flat if len(flat) <= size else flat[: size - 1].rstrip() + "…"
 
 

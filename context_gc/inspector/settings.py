@@ -28,6 +28,7 @@ DEFAULTS: Mapping[str, Value] = {
     "stages": Policy().stages,
     "tags": (),
     "types": Policy().protect_types,
+    "pins": (),  # ids of events that are protected by hand
     "stubs": Policy().stubs,
     "counter": AUTO,
     "limit": "200000",  # tokens of the model's window
@@ -38,9 +39,9 @@ DEFAULTS: Mapping[str, Value] = {
     "turns": "",  # "12-40"; "" lets the graph choose
     "by": "tool",
 }
-_OF_TRACE = ("part", "window", "event", "find", "turns")  # forgotten when another trace is opened
+_OF_TRACE = ("part", "window", "event", "find", "turns", "pins")  # forgotten when another trace is opened
 _OF_WINDOW = ("event", "turns")
-POLICY_KEYS = ("stages", "tags", "types", "stubs", "counter")
+POLICY_KEYS = ("stages", "tags", "types", "pins", "stubs", "counter")
 
 
 def begin(page: str) -> dict[str, Value]:
@@ -100,6 +101,12 @@ def switch_stage(name: str) -> None:
     put("stages", tuple(stage.name for stage in STAGES if stage.name in on))
 
 
+def pin(event_id: str) -> None:
+    """Protect one event by hand, or no longer."""
+    pins = texts("pins")
+    put("pins", tuple(name for name in pins if name != event_id) if event_id in pins else (*pins, event_id))
+
+
 def reset_policy() -> None:
     """Put the policy's controls back to the library's defaults."""
     for key in POLICY_KEYS:
@@ -127,6 +134,7 @@ def policy(settings: Mapping[str, Value], model: str) -> Policy:
         stages=tuple(settings["stages"]),
         protect_tags=tuple(settings["tags"]),
         protect_types=tuple(settings["types"]),
+        protect_ids=tuple(settings["pins"]),
         stubs=str(settings["stubs"]),
         counter=family(model) if counter == AUTO else counter,
     )

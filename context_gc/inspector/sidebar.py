@@ -28,12 +28,19 @@ def links() -> None:
             st.page_link(script, label=title, query_params=settings.query())
 
 
-def pickers(opened: traces.Opened) -> tuple[Trace, int]:
-    """Choose file, trace and context window; gives the trace and the window's index."""
+def file_picker() -> None:
+    """Choose one of the files that can be opened."""
     names = {choice.key: choice.name for choice in traces.choices()}
     key = settings.text("trace") or traces.default()
-    names.setdefault(key, opened.name)
-    st.selectbox("Trace", list(names), format_func=lambda key: short(names[key], 60), **settings.widget("trace", key))
+    known = key in names
+    tied = settings.widget("trace", key if known else None)
+    told = {key: short(name, 60) for key, name in names.items()}
+    st.selectbox("Trace", list(told), 0 if known else None, told.__getitem__, placeholder="Choose a trace", **tied)
+
+
+def pickers(opened: traces.Opened) -> tuple[Trace, int]:
+    """Choose file, trace and context window; gives the trace and the window's index."""
+    file_picker()
     with st.popover("Open files…", width="stretch"):
         uploader("upload")
     part = min(int(settings.text("part")), len(opened.traces) - 1)
@@ -56,7 +63,7 @@ def controls(key: str, events: Sequence[Event], policy: Policy, result: Compacti
         for stage in STAGES:
             name, on = stage.name, stage.name in policy.stages
             st.session_state[f"s_{name}"] = on
-            label = f"{words(name)} :gray[{brief(-saved[name])}]"
+            label = f"{words(name)} · {brief(-saved[name])}"
             st.toggle(label, key=f"s_{name}", on_change=settings.switch_stage, args=(name,), help=stage.rationale)
     with st.expander("Protection"):
         tags = sorted({tag for event in events for tag in event.get("tags") or ()} | set(policy.protect_tags))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from ..trace import Trace, Window
 from .rows import Row
 from .say import count, share, tokens, words
 
@@ -40,6 +41,13 @@ def answer(rows: Sequence[Row], turns: int, before: int, after: int) -> str:
     stubs = after - before + total
     left = f"After pruning {tokens(after)} are left, {tokens(stubs)} of them stubs. " if stubs > 0 else ""
     return start + found + left + "Everything can be recovered."
+
+
+def reported(trace: Trace, window: Window) -> int:
+    """Prompt tokens that the provider reported for the last call in a window; 0 when it reported none."""
+    inside = {event["id"] for event in trace.events[window.start : window.stop]}
+    found = [usage for usage in trace.usage if usage.event_id in inside]
+    return found[-1].input_tokens + found[-1].cache_read + found[-1].cache_write if found else 0
 
 
 def slices(rows: Sequence[Row], by: str, most: int = 12) -> list[Slice]:

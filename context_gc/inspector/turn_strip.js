@@ -20,12 +20,18 @@ function draw(state) {
     ctx.fillRect(x, h - alive, width, alive);
     if (dead) {
       ctx.globalAlpha = inside ? 1 : .5; ctx.strokeStyle = text; ctx.lineWidth = 1; ctx.strokeRect(x + .5, h - whole + .5, Math.max(1, width - 1), whole - alive - 1);
-      for (let y = h - whole + 3; y < h - alive; y += 3) { ctx.beginPath(); ctx.moveTo(x, y); ctx.lineTo(x + width, y - Math.min(3, width)); ctx.stroke(); }
+      hatch(ctx, x, h - whole, width, whole - alive);
     }
   });
   const at = turn => PAD + data.turns.findIndex(each => each[0] >= turn) * step;
   ctx.globalAlpha = 1; ctx.strokeStyle = accent; ctx.lineWidth = 2;
   ctx.strokeRect(at(a) - 1, 1, Math.max(3, at(b) + step - at(a) + 1), h - 2);
+}
+
+function hatch(ctx, x, y, width, height) {
+  ctx.save(); ctx.beginPath(); ctx.rect(x, y, width, height); ctx.clip(); ctx.beginPath();
+  for (let at = x - height; at < x + width; at += 4) { ctx.moveTo(at, y + height); ctx.lineTo(at + height, y); }
+  ctx.stroke(); ctx.restore();
 }
 
 function turnAt(state, x) {

@@ -1,4 +1,4 @@
-"""A real server and a real browser. Without a browser these tests are skipped, except where CI is set: there they fail."""
+"""A real server and a real browser. Without a browser these tests are skipped; where CI is set they fail."""
 
 from __future__ import annotations
 

@@ -8,7 +8,16 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-from context_gc import Compaction, NotPruned, Policy, StateGraph, compact_events, expand_receipt, get_receipt, receipt_of
+from context_gc import (
+    Compaction,
+    NotPruned,
+    Policy,
+    StateGraph,
+    compact_events,
+    expand_receipt,
+    get_receipt,
+    receipt_of,
+)
 from context_gc.render import images, label, line
 from context_gc.tokens import COUNTERS, IMAGE_TOKENS
 
@@ -45,17 +54,19 @@ def stub_ids(prompt: str) -> list[str]:
 def pairs(events: Iterable[Event]) -> dict[str, str]:
     """Result -> call: by event id wherever the call stands, or by the provider's id, the nearest before it."""
     events = list(events)
-    calls = [event for event in events if event["type"] == "tool_call"]
+    named = {event["id"] for event in events if event["type"] == "tool_call"}
+    passed: set[str] = set()
+    provided: dict[str, str] = {}
     found = {}
-    for place, event in enumerate(events):
-        if event["type"] == "tool_result":
-            before = [call for call in calls if call in events[:place]]
-            named = [call for call in before if call["id"] == event["call_id"]]
-            provided = [call for call in before if call.get("call_id") == event["call_id"]]
-            later = [call for call in calls if call["id"] == event["call_id"]]
-            for call in (*named, *provided[-1:], *later):
-                found[event["id"]] = call["id"]
-                break
+    for event in events:
+        if event["type"] == "tool_call":
+            passed.add(event["id"])
+            provided[event.get("call_id", "")] = event["id"]
+        elif event["type"] == "tool_result":
+            name = event["call_id"]
+            call = name if name in passed else provided.get(name, name if name in named else None)
+            if call is not None:
+                found[event["id"]] = call
     return found
 
 
@@ -119,6 +130,7 @@ def check_order(given: list[Event], result: Compaction) -> None:
     arrival = {event["id"]: at for at, event in enumerate(given)}
     if all(arrival[source] < arrival[target] for source, target in edges if source != target):
         assert list(graph) == [event["id"] for event in given]
+        return
     below = reach(list(place), edges)
     for source, target in edges:
         if source != target and source not in below[target]:
@@ -183,7 +195,9 @@ def check_recovery(originals: dict[str, Event], result: Compaction) -> None:
         assert get_receipt(graph, asked) == {**original, "pruned": True}
         receipt = receipt_of(graph, asked)
         assert name in receipt.event_ids
-        assert receipt.sha256 == tuple(hashlib.sha256(canonical(originals[each])).hexdigest() for each in receipt.event_ids)
+        assert receipt.sha256 == tuple(
+            hashlib.sha256(canonical(originals[each])).hexdigest() for each in receipt.event_ids
+        )
         assert receipt.verify([originals[each] for each in receipt.event_ids])
         changed = {**original, "timestamp": original["timestamp"] + 1}
         assert not receipt.verify([changed if each == name else originals[each] for each in receipt.event_ids])

@@ -1,0 +1,172 @@
+"""What a case of `context_bugs.jsonl` did, and a check for each kind that the cases use."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from context_gc import Compaction, InvalidEvent, Policy, compact_events, expand_receipt
+from context_gc.render import line
+from context_gc.tokens import COUNTERS
+
+ROOT = Path(__file__).parents[1]
+
+
+@dataclass
+class Run:
+    """What a case did: the events that went in, each result in turn, and what was refused."""
+
+    case: dict[str, Any]
+    events: list[dict[str, Any]]
+    before: str
+    policy: Policy
+    results: list[Compaction] = field(default_factory=list)
+    refused: InvalidEvent | None = None
+
+    @property
+    def last(self) -> Compaction:
+        return self.results[-1]
+
+    @property
+    def prompt(self) -> str:
+        return str(self.last["prompt"])
+
+    def event(self, name: str) -> dict[str, Any]:
+        return next(event for event in self.events if event["id"] == name)
+
+
+def pairs_ok(done: Run) -> None:
+    cut = set(done.last["pruned_ids"])
+    by_id = {event["id"]: event for event in done.events}
+    for event in done.events:
+        if event["type"] == "tool_result" and event["call_id"] in by_id:
+            assert (event["id"] in cut) == (event["call_id"] in cut)
+
+
+def not_pruned(done: Run, ids: list[str]) -> None:
+    assert not set(ids) & set(done.last["pruned_ids"])
+    for name in ids:
+        assert line(done.event(name)) in done.prompt
+
+
+def contains(done: Run, text: list[str]) -> None:
+    assert all(part in done.prompt for part in text)
+
+
+def not_contains(done: Run, text: list[str]) -> None:
+    assert not any(part in done.prompt for part in text)
+
+
+def contains_or_raises(done: Run, text: list[str]) -> None:
+    if done.refused is None:
+        contains(done, text)
+    else:
+        assert "already" in str(done.refused)
+
+
+def pruned_at_least(done: Run, n: int) -> None:
+    assert len(done.last["pruned_ids"]) >= n
+
+
+def tokens_le_before(done: Run) -> None:
+    assert done.last["tokens_after"] <= done.last["tokens_before"]
+
+
+def tokens_after_le(done: Run, n: int) -> None:
+    assert done.last["tokens_after"] <= n
+
+
+def adjacent(done: Run, ids: list[str]) -> None:
+    assert "\n".join(line(done.event(name)) for name in ids) in done.prompt
+
+
+def idempotent(done: Run) -> None:
+    assert compact_events(done.last["compact_events"], done.policy)["prompt"] == done.prompt
+    assert len({result["prompt"] for result in done.results}) == 1
+
+
+def prefix_stable(done: Run, min_pct: int) -> None:
+    prompts = [result["prompt"] for result in done.results]
+    stable = sum(after.startswith(before) for before, after in itertools.pairwise(prompts))
+    assert 100 * stable >= min_pct * (len(prompts) - 1)
+
+
+def stub_share_le(done: Run, pct: int) -> None:
+    for result in done.results:
+        stubs = [text for text in result["prompt"].split("\n") if text.startswith("[RECEIPT ")]
+        count = COUNTERS[done.policy.counter].count
+        assert 100 * sum(count(text + "\n") for text in stubs) <= pct * result["tokens_after"]
+
+
+def deterministic(done: Run) -> None:
+    code = (
+        "import sys, json, context_gc; r = context_gc.compact_events(json.load(sys.stdin));"
+        "print(json.dumps({k: r[k] for k in r if k != 'graph'}))"
+    )
+    outputs = set()
+    for seed in done.case["input"]["config"]["pythonhashseeds"]:
+        environment = {**os.environ, "PYTHONHASHSEED": str(seed)}
+        command = [sys.executable, "-c", code]
+        text = json.dumps(done.events)
+        got = subprocess.run(command, input=text, capture_output=True, text=True, check=True, cwd=ROOT, env=environment)
+        outputs.add(got.stdout)
+    assert outputs == {json.dumps({key: done.last[key] for key in done.last if key != "graph"}) + "\n"}
+
+
+def utf8_ok(done: Run) -> None:
+    assert done.prompt.encode("utf-8").decode("utf-8") == done.prompt
+    assert done.last["tokens_after"] > 0
+
+
+def recover_equal(done: Run, ids: list[str]) -> None:
+    """Also when the event is cut: here it is abandoned."""
+    end = {"id": "z", "type": "abandon", "timestamp": 99, "ref_to": [ids[0]]}
+    graph = compact_events([*done.events, end], done.policy)["graph"]
+    for name in ids:
+        assert done.event(name) in expand_receipt(graph, name)
+    survivors = {event["id"]: event for event in done.last["compact_events"]}
+    assert all(survivors[name] == done.event(name) for name in ids)
+
+
+def input_not_mutated(done: Run) -> None:
+    assert json.dumps(done.events) == done.before
+    assert [event["id"] for event in done.last["compact_events"]] == [event["id"] for event in done.events]
+
+
+def conservation(done: Run) -> None:
+    seen = 0
+    for result in done.results:
+        ids = {event["id"] for event in result["compact_events"]} | set(result["pruned_ids"])
+        assert ids == {event["id"] for event in done.events[: len(ids)]}
+        assert len(ids) >= seen
+        seen = len(ids)
+    assert seen == len(done.events)
+
+
+def loaded_ids(done: Run, ids: list[str]) -> None:
+    assert [event["id"] for event in done.events] == ids
+    assert compact_events(done.events)["pruned_ids"] == []
+
+
+def each_once(done: Run) -> None:
+    for event in done.events:
+        assert done.prompt.count(line(event)) == 1
+    count = COUNTERS[done.policy.counter].count
+    assert done.last["tokens_after"] == sum(count(text + "\n") for text in done.prompt.split("\n"))
+
+
+CHECKS: dict[str, Callable[..., None]] = {
+    check.__name__: check
+    for check in (
+        pairs_ok, not_pruned, contains, not_contains, contains_or_raises, pruned_at_least, tokens_le_before,
+        tokens_after_le, adjacent, idempotent, prefix_stable, stub_share_le, deterministic, utf8_ok, recover_equal,
+        input_not_mutated, conservation, loaded_ids, each_once,
+    )
+}  # fmt: skip
