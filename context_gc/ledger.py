@@ -18,6 +18,7 @@ class Ledger(Mapping[str, Decision]):
     def __init__(self, engine: Engine, verdicts: Mapping[int, Verdict]) -> None:
         self._engine = engine
         self._verdicts = verdicts
+        self._sweeps = {at for at, stage in enumerate(engine.stages) if isinstance(stage, SweepStage)}
         self._clusters: tuple[int, dict[int, str]] = (-1, {})
         self.shown: set[int] = set()  #: places that stand in full all the same, filled by the prompt
 
@@ -53,7 +54,7 @@ class Ledger(Mapping[str, Decision]):
         """Follow witnesses that a group stage cut in their turn to the one that stands."""
         verdicts = self._verdicts
         stage, witness = verdicts[seq].stage, verdicts[seq].witness
-        if isinstance(self._engine.stages[stage], SweepStage):
+        if stage in self._sweeps:
             return witness
         while (after := verdicts.get(witness)) is not None and after.stage == stage and after.witness != witness:
             witness = after.witness

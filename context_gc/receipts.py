@@ -27,7 +27,7 @@ class Receipt:
     sha256: tuple[str, ...]  #: of each event's canonical JSON, in the same order
 
     def verify(self, events: list[Event]) -> bool:
-        """Whether these are the original events, compared by digest."""
+        """Whether these are the events of `event_ids` as they were, compared by digest."""
         return tuple(map(digest, events)) == self.sha256
 
 

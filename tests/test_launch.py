@@ -7,6 +7,7 @@ import signal
 import socket
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -40,7 +41,7 @@ def server(tmp_path) -> Iterator[tuple[subprocess.Popen[str], int]]:
     """A running `inspect --headless` and its port; it runs in a folder that is no checkout."""
     port = free_port()
     command = [sys.executable, "-m", "context_gc.cli", "inspect", str(SAMPLE), "--headless", "--port", str(port)]
-    environment = os.environ | {"PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": "1"}
+    environment = os.environ | {"PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": "1", "HOME": str(tmp_path)}
     process = subprocess.Popen(
         command,
         cwd=tmp_path,
@@ -79,6 +80,12 @@ def test_the_inspector_answers_on_this_machine_only_and_ends_with_its_command(se
     process.terminate()
     process.communicate(timeout=PATIENCE)  # its output ends when the last process that writes to it does
     assert not answers("127.0.0.1", port)
+
+
+def test_the_first_start_on_a_machine_asks_for_no_address_and_reports_nothing():
+    config = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text("utf-8"))
+    assert config["server"]["showEmailPrompt"] is False  # else it waits for one before it serves
+    assert config["browser"]["gatherUsageStats"] is False
 
 
 @pytest.mark.parametrize("name", ["gone.jsonl", "gone/"])
