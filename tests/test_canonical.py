@@ -40,7 +40,9 @@ def test_the_order_of_keys_does_not_matter(value):
     assert digest(value) == digest(dict(reversed(value.items())))
 
 
-@pytest.mark.parametrize(("one", "other"), [(1, 1.0), (1, True), (0, False), ("1", 1), ([], {}), (None, "null"), ([[]], [])])
+@pytest.mark.parametrize(
+    ("one", "other"), [(1, 1.0), (1, True), (0, False), ("1", 1), ([], {}), (None, "null"), ([[]], [])]
+)
 def test_values_of_different_types_have_different_texts(one, other):
     assert canonical(one) != canonical(other)
     assert digest(one) != digest(other)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-
 import pytest
 from notation import trace
 
@@ -88,7 +87,9 @@ def test_a_parent_in_its_place_is_left_alone():
     assert graph_of("a decision a\nb decision b").backward == []
 
 
-@pytest.mark.parametrize(("source", "target", "kind"), [("a", "x", "sequence"), ("x", "a", "sequence"), ("a", "b", "knows")])
+@pytest.mark.parametrize(
+    ("source", "target", "kind"), [("a", "x", "sequence"), ("x", "a", "sequence"), ("a", "b", "knows")]
+)
 def test_an_edge_needs_two_events_and_a_known_kind(source, target, kind):
     graph = graph_of("a decision a\nb decision b")
     with pytest.raises(InvalidEvent):

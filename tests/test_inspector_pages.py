@@ -110,6 +110,24 @@ def test_reset_puts_the_policy_back() -> None:
     }
 
 
+def test_a_pinned_event_stays_and_is_part_of_the_policy() -> None:
+    app = run("pages/graph.py", trace=SAMPLE, event=PRUNED)
+    checked(next(button for button in app.button if button.label == "Pin").click().run())
+    assert settings(app)["pins"] == (PRUNED,)
+    assert policy(settings(app), "").protect_ids == (PRUNED,)
+    assert "Kept because of id=" in page_text(app)
+    assert "Unpin" in {button.label for button in app.button}
+
+
+def test_recover_shows_the_original_with_its_digest_checked_and_hides_it_again() -> None:
+    app = run("pages/graph.py", trace=SAMPLE, event=PRUNED)
+    checked(next(button for button in app.button if button.label == "Recover").click().run())
+    assert re.search(r"Recovered 1 event: sha256 [0-9a-f]{16}… matches", page_text(app))
+    assert any("CALL Edit" in element.value for element in app.code)
+    checked(next(button for button in app.button if button.label == "Hide original").click().run())
+    assert "Recovered" not in page_text(app)
+
+
 def test_what_makes_no_sense_in_a_link_is_left_out() -> None:
     app = run(trace=SAMPLE, stages="no-such-stage", stubs="<b>", limit="-5", window="x", counter="?", by="nothing")
     kept = {key: settings(app)[key] for key in ("stages", "stubs", "limit", "window", "counter", "by")}

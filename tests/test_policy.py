@@ -83,7 +83,9 @@ def test_toml_gives_an_equal_policy_back(given):
 
 
 def test_toml_names_every_field():
-    assert [line.partition(" = ")[0] for line in Policy().to_toml().splitlines()] == [each.name for each in fields(Policy)]
+    assert [line.partition(" = ")[0] for line in Policy().to_toml().splitlines()] == [
+        each.name for each in fields(Policy)
+    ]
 
 
 def test_toml_that_leaves_fields_out_has_their_defaults():
@@ -114,12 +116,16 @@ def test_a_file_that_cannot_be_used_is_an_error_that_names_it(tmp_path, content)
     assert str(caught.value).startswith(str(path))
 
 
-@pytest.mark.parametrize("tool", ["send_mail", "Write", "EDIT", "mcp__files__write_text", "mail.send", "Bash", "str_replace"])
+@pytest.mark.parametrize(
+    "tool", ["send_mail", "Write", "EDIT", "mcp__files__write_text", "mail.send", "Bash", "str_replace"]
+)
 def test_tools_that_act_are_side_effects(tool):
     assert Policy().is_side_effect(tool)
 
 
-@pytest.mark.parametrize("tool", ["get", "read_file", "Grep", "ls", "search_send", "web.fetch", "resend_status", "Read"])
+@pytest.mark.parametrize(
+    "tool", ["get", "read_file", "Grep", "ls", "search_send", "web.fetch", "resend_status", "Read"]
+)
 def test_tools_that_ask_are_none(tool):
     assert not Policy().is_side_effect(tool)
 
@@ -147,7 +153,8 @@ def test_the_list_of_side_effects_is_the_users():
     ],
 )
 def test_a_policy_protects_what_it_names_and_nothing_else(policy, kept):
-    text = 'a decision try\nc call read_file {"path": "src/a.py"}\nr result c text\ne edit src/b.py\nd decision x #pin !debug\nz abandon a'
+    text = 'a decision try\nc call read_file {"path": "src/a.py"}\nr result c text\n'
+    text += "e edit src/b.py\nd decision x #pin !debug\nz abandon a"
     result = compact_events(trace(text), Policy.from_mapping(policy))
     assert [event["id"] for event in result["compact_events"]] == kept
 

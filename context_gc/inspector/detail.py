@@ -90,10 +90,9 @@ def _named(reason: str, row: Row, inspected: Inspected) -> list[Part]:
 
 def _buttons(row: Row, inspected: Inspected, here: str) -> None:
     with st.container(horizontal=True, vertical_alignment="center", key="detail_buttons"):
-        for place, name in enumerate(row.because):
-            if name in inspected.by_id:
-                number = inspected.by_id[name].number
-                st.button(f"Go to witness #{number}", key=f"witness{place}", on_click=select, args=(name,))
+        witness = next((name for name in row.because if name in inspected.by_id), None)
+        if witness is not None:
+            st.button("Go to witness", on_click=select, args=(witness,))
         if row.is_dead:
             back = _is_recovered(row, inspected)
             st.button("Hide original" if back else "Recover", on_click=_recover, args=(inspected.key, row.id, not back))

@@ -86,13 +86,23 @@ function lock(ctx, box, colors) {
 
 // -- state ------------------------------------------------------------------------------------------
 
+// Only what is new or differs from what was drawn last: laying out a label costs the most.
+function changed(state, drawn, items) {
+  const known = (state.known ??= new Map());
+  return items.filter(item => {
+    const told = state.theme + JSON.stringify(item), same = drawn.get(item.id) && known.get(item.id) === told;
+    known.set(item.id, told);
+    return !same;
+  });
+}
+
 function fill(state) {
   state.locked = state.data.nodes.filter(node => node.look.endsWith(' protected')).map(node => [node.id, node.x]);
   const nodes = new Set(state.data.nodes.map(node => node.id)), edges = new Set(state.data.edges.map(edge => edge.id));
   state.edges.remove(state.edges.getIds().filter(id => !edges.has(id)));
   state.nodes.remove(state.nodes.getIds().filter(id => !nodes.has(id)));
-  state.nodes.update(state.data.nodes.map(node => dress(state, node)));
-  state.edges.update(state.data.edges.map(edge => dressEdge(state, edge)));
+  state.nodes.update(changed(state, state.nodes, state.data.nodes).map(node => dress(state, node)));
+  state.edges.update(changed(state, state.edges, state.data.edges).map(edge => dressEdge(state, edge)));
   state.empty.style.display = nodes.size ? 'none' : 'flex';
   state.host.dataset.version = state.data.version;
 }
@@ -196,9 +206,9 @@ export default function ({ data, parentElement, setTriggerValue }) {
     find('read').onclick = () => view(state);
   }
   state.send = setTriggerValue;
-  const now = theme(host), changed = state.data.version !== data.version || state.theme !== now;
+  const now = theme(host), stale = state.data.version !== data.version || state.theme !== now;
   state.data = data; state.theme = now;
-  if (changed) fill(state);
+  if (stale) fill(state);
   if (state.fitted && state.fitted !== data.scope) { state.fitted = data.scope; mark(state, wanted[data.gid] ?? null); view(state); }
   return () => { if (!host.isConnected && graphs[data.gid] === state) { state.net.destroy(); delete graphs[data.gid]; } };
 }

@@ -20,6 +20,7 @@ from .header import header
 from .home import PAGES
 from .opener import nothing_open
 from .rows import Row, rows
+from .savings import impacts
 from .sidebar import controls, file_picker, links, pickers
 from .style import style
 
@@ -59,7 +60,7 @@ def frame(title: str) -> Inspected:
     with st.sidebar:
         controls(inspected.key, inspected.events, policy, inspected.result, inspected.rows)
     selected = settings.text("event")
-    header(title, trace, number, inspected.turns, inspected.result)
+    header(title, trace, number, inspected.turns, inspected.rows)
     settings.mirror()
     return Inspected(
         trace, window, inspected.events, inspected.result, policy, inspected.rows, inspected.by_id,
@@ -113,10 +114,17 @@ def _inspected(key: str, policy: Policy, trace: Trace, window: Window) -> _Cache
 
 
 @st.cache_resource(max_entries=32, show_spinner=False)
+def _sizes(key: str, counter: str, _result: Compaction) -> list[int]:
+    """Tokens of each event in the full history: the same under every policy with this counter."""
+    return [_result.tokens(event["id"]) for event in _result.events]
+
+
+@st.cache_resource(max_entries=32, show_spinner=False)
 def _compacted(key: str, _policy: Policy, _trace: Trace, _window: Window) -> _Cached:
     result = compact_events(_trace.events[_window.start : _window.stop], _policy)
-    found = rows(_trace, _window, result)
-    for each in ("prompt", "tokens_after"):  # worked out now: afterwards sessions only read it
-        result[each]
+    before = _sizes(f"{key.rpartition('/')[0]}/{_policy.counter}", _policy.counter, result)
+    change = impacts(result, _policy, before)
+    found = rows(_trace, _window, result, [(size, change.get(seq, 0)) for seq, size in enumerate(before)])
+    len(result["prompt"])  # worked out now: afterwards browser sessions only read it
     by_id = {row.id: row for row in found}
     return _Cached(result.events, result, found, by_id, key, found[-1].turn if found else 0)

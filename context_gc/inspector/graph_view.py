@@ -14,14 +14,15 @@ from .frame import Inspected, select
 from .graph_data import GraphData, choose, graph_data, matching
 from .palette import KINDS, STATUSES
 from .rows import Row
-from .say import count, words
+from .say import count, signed, words
 from .turn_strip import per_turn, turn_strip
 
 HEIGHT = 520  #: px of the graph
+STYLED = 1_000  #: rows up to which changes get a true minus and a plus; styling costs time
 TEXT = 240  #: characters of an event's text in the table
 _COLUMNS = {
     "tokens": st.column_config.NumberColumn(format="localized"),
-    "change": st.column_config.NumberColumn(format="localized", help="tokens that the event's fate adds"),
+    "change": st.column_config.NumberColumn(help="tokens that the event's fate adds"),
     "path": st.column_config.TextColumn(width=180),
     "reason": st.column_config.TextColumn(width=220),
     "text": st.column_config.TextColumn(width=420),
@@ -77,8 +78,11 @@ def table(inspected: Inspected) -> None:
         select(ids[places[0]] if places else "")
 
     st.html(f"<small>{count(len(ids), 'event')} of {len(inspected.rows):,} in this window</small>")
+    shown = (
+        found.style.format(lambda change: signed(int(str(change))), subset=["change"]) if len(ids) <= STYLED else found
+    )
     st.dataframe(
-        found, key=key, on_select=picked, selection_mode="single-row", hide_index=True, height=420, row_height=28,
+        shown, key=key, on_select=picked, selection_mode="single-row", hide_index=True, height=420, row_height=28,
         column_config=_COLUMNS,
     )  # fmt: skip
 

@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from html import escape
 
 import streamlit as st
 
-from ..compaction import Compaction
 from ..trace import Trace
 from . import settings
 from .parts import Part, el, parts
-from .rows import short
+from .rows import Row, short
 from .say import count, share, tokens
 
 LOW, HIGH = 0.75, 0.92  #: thresholds as shares of the model's window
 
 
-def header(title: str, trace: Trace, number: int, turns: int, result: Compaction) -> None:
+def header(title: str, trace: Trace, number: int, turns: int, rows: Sequence[Row]) -> None:
     """The page's first two lines. Text of the trace is escaped."""
-    facts = [trace.format, short(trace.model, 40), count(turns, "turn"), count(len(result.events), "event")]
+    facts = [trace.format, short(trace.model, 40), count(turns, "turn"), count(len(rows), "event")]
     if len(trace.windows) > 1:
         facts.append(f"window {number + 1} of {len(trace.windows)}")
     name = escape((trace.title or trace.source)[:300])
@@ -26,7 +26,8 @@ def header(title: str, trace: Trace, number: int, turns: int, result: Compaction
         f'<div class="cg-head"><h1>{escape(title)}</h1><span class="t" title="{name}">{name}</span>'
         f'<span class="f">{escape(" · ".join(fact for fact in facts if fact))}</span></div>'
     )
-    parts(_meter(result["tokens_before"], result["tokens_after"], int(settings.text("limit"))), "meter")
+    before, change = sum(row.tokens for row in rows), sum(row.impact for row in rows)
+    parts(_meter(before, before + change, int(settings.text("limit"))), "meter")
 
 
 def _meter(before: int, after: int, limit: int) -> list[Part]:

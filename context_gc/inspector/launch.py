@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import tomllib
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -27,7 +26,7 @@ def launch(target: str | None, port: int, headless: bool) -> int:
         raise TraceError("inspect", f"{', '.join(missing)} not installed", "pip install 'context-gc[app]'")
     site = _site()
     environment = {**os.environ, OPEN: str(Path(target).resolve()) if target is not None else ""}
-    command = [sys.executable, "-m", "streamlit", "run", str(site / "app.py"), *_options(site)]
+    command = [sys.executable, "-m", "streamlit", "run", str(site / "app.py")]
     command += [f"--server.port={port}", f"--server.headless={str(headless).lower()}"]
     if os.name == "posix":  # the server takes this process's place, so that stopping one stops it
         os.execve(command[0], command, environment)
@@ -38,27 +37,8 @@ def launch(target: str | None, port: int, headless: bool) -> int:
 
 
 def _site() -> Path:
-    """The folder with app.py and pages/: beside the package in a checkout, inside it in a wheel."""
+    """The folder with app.py, pages/ and the configuration, which Streamlit reads from where app.py lies:
+    beside the package in a checkout, inside it in a wheel."""
     package = Path(__file__).resolve().parents[1]
     inside = package / "inspector" / "site"
     return inside if (inside / "app.py").exists() else package.parent
-
-
-def _options(site: Path) -> list[str]:
-    """The shipped configuration as options, so that it holds in whatever folder the command is run."""
-    config = tomllib.loads((site / ".streamlit" / "config.toml").read_text("utf-8"))
-    return [f"--{name}={_text(value)}" for name, value in _flat(config, "")]
-
-
-def _flat(table: dict[str, object], prefix: str) -> list[tuple[str, object]]:
-    found: list[tuple[str, object]] = []
-    for key, value in table.items():
-        name = f"{prefix}{key}"
-        found += _flat(value, name + ".") if isinstance(value, dict) else [(name, value)]
-    return found
-
-
-def _text(value: object) -> str:
-    if isinstance(value, bool):
-        return str(value).lower()
-    return str(value)

@@ -34,10 +34,8 @@ def sentence(inspected: Inspected) -> None:
             break
     provider = reported(inspected.trace, inspected.window)
     if provider:
-        told = (
-            f"At the last call of this window the provider counted {tokens(provider)} tokens: they include the system"
-        )
-        tree.append(el("p", f"{told} prompt, the tools and what else the trace does not hold.", cls="quiet"))
+        told = f"The provider counted {tokens(provider)} tokens at the last call of this window: "
+        tree.append(el("p", told + "system prompt, tools and whatever else the trace does not hold.", cls="quiet"))
     parts(tree, "overview_sentence")
 
 
@@ -57,7 +55,10 @@ def curve(inspected: Inspected) -> None:
         y=alt.Y("tokens:Q", title="tokens", axis=alt.Axis(format="~s", tickCount=4)),
         tooltip=[alt.Tooltip("turn:Q"), alt.Tooltip("what:N"), alt.Tooltip("tokens:Q", format=",")],
     )
-    after = base.transform_filter("datum.what === 'after pruning'").mark_area(opacity=0.35, line={"strokeWidth": 1.5})
+    few = len(found) < 3  # an area over one turn is nothing to see
+    after = base.transform_filter("datum.what === 'after pruning'").mark_area(
+        opacity=0.35, line={"strokeWidth": 1.5}, point=few
+    )
     full = base.transform_filter("datum.what === 'full history'").mark_line(strokeDash=[5, 3], strokeWidth=1.5)
     layers: list[Any] = [after, full]
     most, limit = max(full for _, full, _ in found), int(settings.text("limit"))
@@ -152,6 +153,7 @@ def what_was_read(inspected: Inspected) -> None:
             {"line": problem.line or "file", "what could not be read": problem.text}
             for problem in trace.problems[:LISTED]
         ]
-        st.dataframe(pd.DataFrame(lines).astype(str), hide_index=True, row_height=28)
+        columns = {"line": st.column_config.TextColumn(width=60)}
+        st.dataframe(pd.DataFrame(lines).astype(str), hide_index=True, row_height=28, column_config=columns)
     for warning in inspected.result["warnings"][:5]:
         notice(warning, "warning")

@@ -51,12 +51,18 @@ class Row:
         return self.status == "pruned"
 
 
-def rows(trace: Trace, window: Window, result: Compaction) -> tuple[Row, ...]:
-    """The rows of a window, whose events are the events of `result`, in trace order."""
+def rows(
+    trace: Trace, window: Window, result: Compaction, sizes: Sequence[tuple[int, int]] | None = None
+) -> tuple[Row, ...]:
+    """The rows of a window, whose events are the events of `result`, in trace order.
+
+    `sizes` are tokens and impact of each event, where they are known already.
+    """
     events = result.events
     leads, turns = leaders(events), turn_numbers(events)
+    sizes = sizes or [(result.tokens(event["id"]), result.impact(event["id"])) for event in events]
     return tuple(
-        _row(event, seq, window.start + seq + 1, turns[seq], events[leads[seq]], result, trace.cwd)
+        _row(event, seq, window.start + seq + 1, turns[seq], events[leads[seq]], result, trace.cwd, sizes[seq])
         for seq, event in enumerate(events)
     )
 
@@ -95,7 +101,9 @@ def turn_numbers(events: Sequence[Event]) -> list[int]:
     return numbers
 
 
-def _row(event: Event, seq: int, number: int, turn: int, lead: Event, result: Compaction, cwd: str) -> Row:
+def _row(
+    event: Event, seq: int, number: int, turn: int, lead: Event, result: Compaction, cwd: str, size: tuple[int, int]
+) -> Row:  # fmt: skip
     name = event["id"]
     decision, protected = result.decision(name), result.protected(name) or ""
     pruned = decision is not None and decision.kept is None
@@ -104,7 +112,7 @@ def _row(event: Event, seq: int, number: int, turn: int, lead: Event, result: Co
     path = path_of(lead, cwd) or ""
     return Row(
         seq=seq, number=number, id=name, turn=turn, kind=kind_of(event), type=event["type"], tool=tool, path=path,
-        label=label(event, lead, path), text=line(event), tokens=result.tokens(name), impact=result.impact(name),
+        label=label(event, lead, path), text=line(event), tokens=size[0], impact=size[1],
         status=status, stage=decision.stage if decision else "", reason=decision.reason if decision else "",
         because=decision.because if decision else (), would=decision.would if decision and not pruned else "",
         protected=protected or (decision.kept or "" if decision else ""),

@@ -32,14 +32,22 @@ def savings(events: Sequence[Event], policy: Policy, result: Compaction, before:
 
 
 def total(result: Compaction, policy: Policy, before: Sequence[int]) -> int:
-    """Tokens of the prompt, counted anew only where an event has a decision."""
+    """Tokens of the prompt under a policy."""
+    return sum(before) + sum(impacts(result, policy, before).values())
+
+
+def impacts(result: Compaction, policy: Policy, before: Sequence[int]) -> dict[int, int]:
+    """Place -> tokens that an event's fate adds, as `Compaction.impact` has it, for those with a decision.
+
+    Only their stubs and marks are counted anew: under another policy the rest of the history costs the same.
+    """
     prompt, count = result.prompt_object, COUNTERS[policy.counter].count
-    tokens = sum(before)
     seqs = {event["id"]: seq for seq, event in enumerate(result.events)}
-    for found in result["decisions"]:
-        seq = seqs[found["event_id"]]
+    found: dict[int, int] = {}
+    for decision in result["decisions"]:
+        seq = seqs[decision["event_id"]]
         text = prompt.slot(seq)
         stands = seq not in prompt.runs or seq in prompt.shown
-        tokens += (count(text + "\n") if text else 0) - before[seq]
-        tokens += images(result.events[seq]) * IMAGE_TOKENS if stands else 0
-    return tokens
+        pictures = images(result.events[seq]) * IMAGE_TOKENS if stands else 0
+        found[seq] = (count(text + "\n") if text else 0) + pictures - before[seq]
+    return found

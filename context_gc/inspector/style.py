@@ -24,7 +24,9 @@ _CSS = """
 .cg-head h1 { font-size: 1.15rem; font-weight: 600; margin: 0; padding: 0; }
 .cg-head .t { font-weight: 500; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; max-width: 38rem; }
 .cg-head .f { opacity: .78; font-variant-numeric: tabular-nums; font-size: .93rem; }
-.stMain .stPageLink a { border: 1px solid rgba(128, 128, 128, .4); border-radius: 6px; padding: .25rem .75rem; min-height: 2.15rem; }
+.st-key-detail_buttons { gap: .4rem; }
+.stMain .stPageLink a { border: 1px solid rgba(128, 128, 128, .4); border-radius: 6px; padding: .25rem .75rem;
+  min-height: 2.15rem; }
 @media (max-width: 1100px) {
   .st-key-split > div > .stHorizontalBlock { flex-direction: column; }
   .st-key-split > div > .stHorizontalBlock > .stColumn { width: 100%; flex: 1 1 100%; min-width: 100%; }

@@ -8,24 +8,37 @@ function draw(state) {
   canvas.width = w * dpr; canvas.height = h * dpr; ctx.scale(dpr, dpr);
   const color = name => style.getPropertyValue(name).trim();
   const text = color('--st-text-color'), accent = color('--st-primary-color');
-  const n = data.turns.length, step = (w - 2 * PAD) / Math.max(1, n), most = Math.max(1, ...data.turns.map(([, live, dead]) => live + dead));
+  const bars = bins(data.turns, Math.floor((w - 2 * PAD) / 3));
+  const step = (w - 2 * PAD) / Math.max(1, bars.length);
+  const most = bars.reduce((found, bar) => Math.max(found, bar.live + bar.dead), 1);
   const top = value => (h - 4) * Math.sqrt(value / most);
   const [a, b] = state.drag ?? data.chosen;
-  data.turns.forEach(([turn, live, dead], i) => {
-    const inside = turn >= a && turn <= b, x = PAD + i * step, width = Math.max(1, step - (step > 4 ? 1 : 0));
+  bars.forEach(({ from, to, live, dead }, i) => {
+    const inside = to >= a && from <= b, here = from <= data.here && data.here <= to, x = PAD + i * step, width = Math.max(1, step - (step > 4 ? 1 : 0));
     const whole = top(live + dead), alive = whole * live / Math.max(1, live + dead);
     ctx.globalAlpha = inside ? .95 : .35;
-    ctx.fillStyle = turn === data.here ? accent : text;
-    ctx.globalAlpha *= turn === data.here ? 1 : .55;
+    ctx.fillStyle = here ? accent : text;
+    ctx.globalAlpha *= here ? 1 : .55;
     ctx.fillRect(x, h - alive, width, alive);
     if (dead) {
       ctx.globalAlpha = inside ? 1 : .5; ctx.strokeStyle = text; ctx.lineWidth = 1; ctx.strokeRect(x + .5, h - whole + .5, Math.max(1, width - 1), whole - alive - 1);
       hatch(ctx, x, h - whole, width, whole - alive);
     }
   });
-  const at = turn => PAD + data.turns.findIndex(each => each[0] >= turn) * step;
+  const at = turn => PAD + bars.findIndex(bar => bar.to >= turn) * step;
   ctx.globalAlpha = 1; ctx.strokeStyle = accent; ctx.lineWidth = 2;
   ctx.strokeRect(at(a) - 1, 1, Math.max(3, at(b) + step - at(a) + 1), h - 2);
+}
+
+// At most so many bars: neighbouring turns share one when there are more of them.
+function bins(turns, most) {
+  const per = Math.max(1, Math.ceil(turns.length / Math.max(1, most))), found = [];
+  turns.forEach(([turn, live, dead], i) => {
+    if (i % per === 0) found.push({ from: turn, to: turn, live: 0, dead: 0 });
+    const bar = found.at(-1);
+    bar.to = turn; bar.live += live; bar.dead += dead;
+  });
+  return found;
 }
 
 function hatch(ctx, x, y, width, height) {
