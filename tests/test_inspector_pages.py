@@ -187,6 +187,16 @@ def test_a_folder_named_at_start_lists_its_files_and_nothing_above(
         assert "1 turn" not in page_text(run(trace=outside))
 
 
+def test_files_whose_names_look_alike_can_be_told_apart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for end in ("a", "b"):
+        (tmp_path / f"{'long' * 30}{end}.jsonl").write_text(
+            '{"id": "x", "type": "error", "timestamp": 1, "message": "m"}'
+        )
+    monkeypatch.setenv("CONTEXT_GC_OPEN", str(tmp_path))
+    offered = run().selectbox(key="w_trace").options
+    assert len(set(offered)) == len(offered)
+
+
 def test_a_file_that_cannot_be_read_gives_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "empty.jsonl").write_bytes(b"")
     monkeypatch.setenv("CONTEXT_GC_OPEN", str(tmp_path / "empty.jsonl"))

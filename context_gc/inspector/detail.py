@@ -18,7 +18,7 @@ from .say import brief, count, notice, signed, tokens, words
 from .summary import largest_dead
 
 SHOWN = 20_000  #: characters of a text that are drawn; the rest is told and can be copied from the diff
-HEIGHT = 370  #: px of the tabs' contents
+HEIGHT = 345  #: px of the tabs' contents
 
 
 def detail(inspected: Inspected, here: str = "Graph") -> None:

@@ -119,7 +119,7 @@ def _sizes(key: str, counter: str, _result: Compaction) -> list[int]:
     return [_result.tokens(event["id"]) for event in _result.events]
 
 
-@st.cache_resource(max_entries=32, show_spinner=False)
+@st.cache_resource(max_entries=12, show_spinner=False)
 def _compacted(key: str, _policy: Policy, _trace: Trace, _window: Window) -> _Cached:
     result = compact_events(_trace.events[_window.start : _window.stop], _policy)
     before = _sizes(f"{key.rpartition('/')[0]}/{_policy.counter}", _policy.counter, result)

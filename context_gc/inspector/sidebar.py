@@ -34,7 +34,10 @@ def file_picker() -> None:
     key = settings.text("trace") or traces.default()
     known = key in names
     tied = settings.widget("trace", key if known else None)
-    told = {key: short(name, 60) for key, name in names.items()}
+    told: dict[str, str] = {}
+    for each, name in names.items():  # a picker tells options apart by what it shows
+        shown = short(name, 60)
+        told[each] = shown if shown not in told.values() else f"{shown} ({len(told) + 1})"
     st.selectbox("Trace", list(told), 0 if known else None, told.__getitem__, placeholder="Choose a trace", **tied)
 
 

@@ -66,6 +66,9 @@ def click(page: Page, look: str) -> int:
     return int(node)
 
 
+HOST = "[...document.querySelectorAll('*')].map(e => e.shadowRoot?.querySelector('.host')).find(Boolean)"
+
+
 def event_in(url: str) -> str:
     return re.search(r"event=([^&]+)", url)[1]  # type: ignore[index]  # a missing one is a failure
 
@@ -142,6 +145,34 @@ def test_the_table_is_complete_when_the_search_hides_nodes(page: Page, session: 
     page.keyboard.press("Enter")
     expect(page.locator(".empty")).to_be_hidden()
     expect(page.get_by_text(re.compile(f"^{everything:,} events of {everything:,}"))).to_be_visible()
+
+
+def test_dragging_over_the_strip_chooses_turns_and_a_double_click_takes_them_back(page: Page, session: str) -> None:
+    page.goto(session)
+    host = graph(page)
+    everything = host.evaluate("host => host.__graph.data.order.length")
+    strip = page.get_by_role("img", name=re.compile("^Tokens of")).bounding_box()
+    assert strip is not None
+    middle = strip["y"] + strip["height"] / 2
+    page.mouse.move(strip["x"] + strip["width"] * 0.2, middle)
+    page.mouse.down()
+    page.mouse.move(strip["x"] + strip["width"] * 0.3, middle, steps=4)
+    page.mouse.up()
+    page.wait_for_function("location.search.includes('turns=')")
+    page.wait_for_function(f"{HOST}.__graph.data.order.length < {everything}")
+    expect(page.get_by_text(re.compile("not drawn"))).to_be_visible()
+    page.mouse.dblclick(strip["x"] + strip["width"] * 0.8, middle)
+    page.wait_for_function(f"{HOST}.__graph.data.order.length === {everything}")
+
+
+def test_a_line_of_the_table_selects_its_event(page: Page, session: str) -> None:
+    page.goto(session)
+    host = graph(page)
+    table = page.get_by_test_id("stDataFrame")
+    table.scroll_into_view_if_needed()
+    table.click(position={"x": 17, "y": 36 + 28 * 2 + 14})
+    expect(host).to_have_attribute("data-selected", "2")
+    expect(page.locator(".parts .chip").first).to_be_visible()
 
 
 def test_toolbar_graph_and_detail_fit_on_a_laptop_screen(page: Page, session: str) -> None:
