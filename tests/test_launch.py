@@ -94,3 +94,15 @@ def test_a_file_that_is_not_there_ends_with_2_and_one_line(name):
     told = subprocess.run(command, cwd=ROOT, capture_output=True, check=False)
     assert (told.returncode, told.stdout) == (2, b"")
     assert told.stderr.decode() == f"context-gc: {name}: there is no such file or folder (check the path)\n"
+
+
+@pytest.mark.parametrize(("host", "status"), [("127.0.0.1", 101), ("localhost", 101), ("evil.example", 403)])
+def test_only_pages_of_this_machine_may_talk_to_the_server(server, host, status):
+    _, port = server
+    request = (
+        f"GET /_stcore/stream HTTP/1.1\r\nHost: {host}:{port}\r\nOrigin: http://{host}:{port}\r\nUpgrade: websocket\r\n"
+        "Connection: Upgrade\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
+    )
+    with socket.create_connection(("127.0.0.1", port), timeout=30) as connection:
+        connection.sendall(request.encode())
+        assert connection.recv(64).split()[1] == str(status).encode()
