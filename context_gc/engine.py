@@ -132,15 +132,25 @@ class Engine:
     def _joined(self, call: int) -> None:
         """Two halves of a unit met: what is known of one holds for both, and its group looks again."""
         members = self.view.units.members(call)
-        known = any(seq in found.witness for found in self._found if found.witness for seq in members)
-        if known:
-            self._touched.add(call)
+        if not self._known(members):
+            for at, _ in self._keys.get("tool_call", ()):
+                self._groups[at].touch(call)
+            return
+        self._touched.add(call)
+        for seq in members:
             for found in self._found:
-                for seq in members[1:]:
+                if seq != call:
                     found.join(seq, call)
-        for groups in self._groups:
-            for seq in members if known else (call,):
-                groups.touch(seq, lost=known)
+            for groups in self._groups:
+                groups.touch(seq, lost=True)
+
+    def _known(self, members: Sequence[int]) -> bool:
+        for found in self._found:
+            if found.witness:
+                for seq in members:
+                    if seq in found.witness:
+                        return True
+        return False
 
     def _sweep_from(self, seq: int, at: int, stage: SweepStage) -> None:
         for place in dict.fromkeys(stage.sweep(seq, self.view)):

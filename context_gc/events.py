@@ -111,7 +111,7 @@ def validate_event(event: Any) -> None:
         if value is _ABSENT or not check(value):
             raise _broken(event, field, EXPECTED[check])
     parent = get("parent_id")
-    if parent is not None and not _name(parent):
+    if parent is not None and (type(parent) is not str or not parent):
         raise _broken(event, "parent_id", "an event id or null")
     if len(event) > len(fields) + 4 or kind == "error" or "parent_id" not in event:
         _validate_optional(event)

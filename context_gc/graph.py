@@ -47,6 +47,7 @@ class StateGraph:
         self._edges: list[tuple[int, int, str]] = []
         self._joined: dict[int, list[int]] = {}  # added `sequence` edges, by target
         self._joined_to: dict[int, list[int]] = {}  # and by source
+        self._parent = array("q")  # the place of each event's parent, -1 while there is none
         self._unresolved: list[int] = []  # events whose parent was not there when they came
         self._first_child = array("q")  # children as linked lists, made when first asked for
         self._next_sibling = array("q")
@@ -84,25 +85,27 @@ class StateGraph:
         except BaseException:
             for event in self._events[start:]:
                 self._seq.pop(event["id"], None)
-            del self._events[start:]
+            del self._events[start:], self._parent[start:]
             self._unresolved = [seq for seq in self._unresolved if seq < start]
             raise
 
     def _extend(self, events: Iterable[Event], parents_first: bool) -> None:
-        table, nodes = self._seq, self._events
+        table, nodes, above = self._seq, self._events, self._parent.append
         for event in events:
             validate_event(event)
             name = event["id"]
             if name in table:
                 raise DuplicateEvent(f"event {name!r}", "an event with this id is already there", event_id=name)
             parent = event.get("parent_id")
-            if parent is not None and parent not in table:
+            place = -1 if parent is None else table.get(parent, -1)
+            if place < 0 and parent is not None:
                 if parents_first:
                     problem = "is its own parent" if parent == name else f"parent {parent!r} is not there"
                     raise UnknownParent(f"event {name!r}", problem, "add the parent first", event_id=name)
                 self._unresolved.append(len(nodes))
             table[name] = len(nodes)
             nodes.append(_private(event))
+            above(place)
 
     # reading
 
@@ -132,8 +135,13 @@ class StateGraph:
 
     def parents(self, seq: int) -> list[int]:
         """The places of the events before one along `sequence` edges; never the event itself."""
-        parent = self._seq.get(self._events[seq].get("parent_id") or "", seq)
-        return [place for place in (parent, *self._joined.get(seq, ())) if place != seq]
+        return [place for place in (self._place_of_parent(seq), *self._joined.get(seq, ())) if place not in (-1, seq)]
+
+    def _place_of_parent(self, seq: int) -> int:
+        place = self._parent[seq]
+        if place < 0 and self._unresolved:
+            place = self._parent[seq] = self._seq.get(self._events[seq].get("parent_id") or "", -1)
+        return place
 
     def children(self, seq: int) -> Iterator[int]:
         """The places of the events after one along `sequence` edges, in no order of meaning."""
@@ -146,16 +154,18 @@ class StateGraph:
 
     def _adopt(self) -> None:
         """Link the events that came since to their parents; a child is linked when both are there."""
-        first, after, events, table = self._first_child, self._next_sibling, self._events, self._seq
+        first, after, size = self._first_child, self._next_sibling, len(self._events)
         start = len(first)
-        if start == len(events):
+        if start == size:
             return
-        first.extend([-1] * (len(events) - start))
-        after.extend([-1] * (len(events) - start))
-        late = [seq for seq in self._unresolved if seq < start <= table.get(events[seq]["parent_id"], -1)]
-        for seq in (*late, *range(start, len(events))):
-            parent = table.get(events[seq].get("parent_id") or "", seq)
-            if parent != seq:
+        first.extend([-1] * (size - start))
+        after.extend([-1] * (size - start))
+        late = [seq for seq in self._unresolved if seq < start <= self._place_of_parent(seq)]
+        for seq in self._unresolved:
+            self._place_of_parent(seq)
+        for seq in (*late, *range(start, size)):
+            parent = self._parent[seq]
+            if parent >= 0 and parent != seq:
                 after[seq] = first[parent]
                 first[parent] = seq
 

@@ -30,35 +30,35 @@ class Duplicates:
             return None
         given = event["arguments"]
         if type(given) is dict and _texts(map(type, given.values())):
-            return event["tool_name"], *sorted(given.items())
+            return event["tool_name"], *(given.items() if len(given) < 2 else sorted(given.items()))
         return event["tool_name"], canonical(given)
 
     def judge(self, group: Sequence[int], fresh: int, view: View) -> Iterator[tuple[int, int]]:
         start, units = len(group) - fresh, view.units
         kept = next((seq for seq in reversed(group[:start]) if units.results(seq)), None)
-        answers = None if kept is None else _answers(kept, view)
+        answers: object = None if kept is None else _answers(kept, view)
         for seq in group[start:]:
             results = units.results(seq)
             if not results:
                 continue
             again = _answers(seq, view)
-            if (
-                kept is not None
-                and again == answers
-                and not (view.mutations.between(kept, results[-1], view.events[seq]))
-            ):
-                yield seq, kept
-            else:
+            if kept is None or again != answers or view.mutations.between(kept, results[-1], view.events[seq]):
                 kept, answers = seq, again
+            else:
+                yield seq, kept
 
     def reason(self, event: Event, witness: str) -> str:
         return f"duplicate of {witness}"
 
 
-def _answers(call: int, view: View) -> list[object]:
-    results = [view.events[seq] for seq in view.units.results(call)]
-    return [(_same(result["result"]), bool(result.get("is_error"))) for result in results]
+def _answers(call: int, view: View) -> object:
+    """What a call was answered, as something that equals only the same answer."""
+    results = view.units.results(call)
+    if len(results) == 1:
+        return _answer(view.events[results[0]])
+    return [_answer(view.events[seq]) for seq in results]
 
 
-def _same(value: object) -> object:
-    return value if type(value) is str else (canonical(value),)
+def _answer(result: Event) -> tuple[object, bool]:
+    value = result["result"]
+    return value if type(value) is str else (canonical(value),), bool(result.get("is_error"))
