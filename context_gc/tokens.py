@@ -69,6 +69,19 @@ class Chars4:
 
 COUNTERS: Mapping[str, Counter] = {**{family: FamilyEstimate(family) for family in COEFFICIENTS}, "chars4": Chars4()}
 
+_CLAUDE = re.compile(r"claude\D*?(?:(\d{1,2})(?:[-.](\d{1,2}))?)(?!\d)")
+
+
+def family_of(model: str) -> str:
+    """The counter that fits a model's name: `claude` up to 4.6, `claude-4.7+` from there on, else `o200k`."""
+    name = model.lower()
+    if "claude" not in name:
+        return "o200k"
+    version = _CLAUDE.search(name)
+    newer = version is not None and (int(version[1]), int(version[2] or 0)) >= (4, 7)
+    return "claude-4.7+" if newer else "claude"
+
+
 _HAN = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
 _HANGUL = re.compile("[\u1100-\u11ff\u3130-\u318f\uac00-\ud7af]")
 _BEYOND_ASCII = re.compile(r"[^\x00-\x7f]+")

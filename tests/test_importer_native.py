@@ -158,3 +158,11 @@ def test_what_was_written_is_read_back_equal(values, indent, ascii_only, as_arra
     else:
         text = "\n".join(json.dumps(event, indent=indent, ensure_ascii=ascii_only) for event in events)
     assert load_trace(text.encode("utf-8", "surrogatepass")).events == events
+
+
+@pytest.mark.parametrize(
+    "before", [{"title": 'a "b" \\ c'}, {"meta": {"x": [1, {"events": 2}]}}, {"n": None, "k": -1.5}]
+)
+def test_a_wrapper_may_hold_anything_before_its_events(before):
+    trace = load_trace(json.dumps({**before, "events": EVENTS}).encode())
+    assert (trace.format, trace.events) == ("native", EVENTS)

@@ -11,7 +11,6 @@ from context_gc.inspector.palette import DARK, KINDS, LIGHT, PRUNED, RECEIPT, ki
 from context_gc.inspector.rows import Row, rows, short, turn_numbers
 from context_gc.inspector.savings import savings, total
 from context_gc.inspector.say import brief, share, signed
-from context_gc.inspector.settings import family
 from context_gc.inspector.summary import answer, growth, largest_dead, slices
 from context_gc.stages import STAGES
 
@@ -223,11 +222,3 @@ def test_figures_have_signs_and_separators() -> None:
 
 def test_short_text_has_no_line_breaks_and_no_direction_marks() -> None:
     assert short("a\nb\u202ec\x00 d" * 40, 12) == "a b c da b…"
-
-
-@pytest.mark.parametrize(
-    ("model", "counter"),
-    [("claude-opus-4-6", "claude"), ("claude-sonnet-4-7", "claude-4.7+"), ("gpt-5.1", "o200k"), ("", "o200k")],
-)
-def test_the_counter_fits_the_model(model: str, counter: str) -> None:
-    assert family(model) == counter

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from context_gc.tokens import COUNTERS, Features, features
+from context_gc.tokens import COUNTERS, Features, family_of, features
 
 
 def by_definition(text: str) -> Features:
@@ -55,3 +55,24 @@ def test_the_families_differ_as_they_were_measured() -> None:
 
 def test_scripts_without_spaces_are_not_counted_by_quarters() -> None:
     assert COUNTERS["o200k"].count("漢字仮名交じり文" * 25) > 2 * COUNTERS["chars4"].count("漢字仮名交じり文" * 25)
+
+
+@pytest.mark.parametrize(
+    ("model", "family"),
+    [
+        ("claude-3-5-sonnet-20241022", "claude"),
+        ("claude-opus-4-20250514", "claude"),
+        ("claude-opus-4-5-20251101", "claude"),
+        ("claude-opus-4-6", "claude"),
+        ("claude-sonnet-4.7", "claude-4.7+"),
+        ("claude-opus-4-8", "claude-4.7+"),
+        ("claude-opus-5", "claude-4.7+"),
+        ("claude-opus-5-5[1m]", "claude-4.7+"),
+        ("anthropic/claude-haiku-5.5", "claude-4.7+"),
+        ("claude-instant", "claude"),
+        ("gpt-5.1", "o200k"),
+        ("", "o200k"),
+    ],
+)
+def test_the_family_follows_from_the_model(model: str, family: str) -> None:
+    assert family_of(model) == family

@@ -13,17 +13,20 @@ from .document import BLANK, Document, kind_of, objects, parse_at
 
 name = "native"
 
-_EVENTS = re.compile(r'\{(?:\s*"[^"\\]*"\s*:\s*(?:"[^"\\]*"|[\w.+-]+)\s*,)*\s*"events"\s*:\s*\[')
+_OPEN = re.compile(r"\{\s*")
+_LIST = re.compile(r"\s*:\s*\[")
+_VALUE = re.compile(r"\s*:\s*")
+_NEXT = re.compile(r"\s*,\s*")
 _RESUME = re.compile(r"\n[ \t]*(?=\{)|\}[ \t]*,[ \t]*(?=\{)")
 
 
 def sniff(head: bytes) -> bool:
     """Whether one of the first objects looks like an event, or the file is {"events": [...]} without any."""
     text = head.decode("utf-8", "replace").lstrip(BLANK)
-    wrapped = _EVENTS.match(text)
+    wrapped = _wrapped(text, 0)
     if wrapped:
-        found = [value for _, value, _ in _elements(text, wrapped.end(), 5)]
-        return any(map(_looks_like_event, found)) or "".join(text[wrapped.end() :].split()) == "]}"
+        found = [value for _, value, _ in _elements(text, wrapped, 5)]
+        return any(map(_looks_like_event, found)) or "".join(text[wrapped:].split()) == "]}"
     if any(map(_looks_like_event, objects(text, 50))):
         return True
     return any(_looks_like_event(value) for _, value, _ in _elements(text, int(text.startswith("[")), 5))
@@ -61,9 +64,9 @@ def _candidates(document: Document, trace: Trace) -> Iterator[tuple[int, str, An
     """Line, place in words, value, what is wrong with it as JSON. Fills in the wrapper's own fields."""
     text = document.text
     start = len(text) - len(text.lstrip(BLANK))
-    wrapped = _EVENTS.match(text, start)
+    wrapped = _wrapped(text, start)
     if wrapped or _is_array(text, start):
-        yield from _numbered(text, wrapped.end() if wrapped else start + 1)
+        yield from _numbered(text, wrapped or start + 1)
         if wrapped:
             _describe(text, start, trace)
     elif _is_spread(text, start):
@@ -73,6 +76,24 @@ def _candidates(document: Document, trace: Trace) -> Iterator[tuple[int, str, An
         trace.problems += problems
         for line, value in records:
             yield line, "", value, ""
+
+
+def _wrapped(text: str, start: int) -> int:
+    """Where the elements of {…, "events": [ … begin; 0 where the text is no such wrapper."""
+    begin = _OPEN.match(text, start)
+    at = begin.end() if begin else -1
+    while at >= 0 and text.startswith('"', at):
+        try:
+            key, at = parse_at(text, at)
+            if key == "events" and (opened := _LIST.match(text, at)):
+                return opened.end()
+            value = _VALUE.match(text, at)
+            at = parse_at(text, value.end())[1] if value else -1
+        except ValueError:
+            return 0
+        further = _NEXT.match(text, at) if at >= 0 else None
+        at = further.end() if further else -1
+    return 0
 
 
 def _is_array(text: str, start: int) -> bool:

@@ -14,7 +14,7 @@ import streamlit as st
 from ..events import EVENT_TYPES
 from ..policy import STUBS, Policy
 from ..stages import STAGES
-from ..tokens import COUNTERS
+from ..tokens import COUNTERS, family_of
 from .palette import KINDS, STATUSES
 
 Value = str | tuple[str, ...]
@@ -26,7 +26,7 @@ DEFAULTS: Mapping[str, Value] = {
     "part": "0",  # which trace of the file
     "window": "",  # number of the context window from 1; "" is the last
     "stages": Policy().stages,
-    "tags": (),
+    "tags": Policy().protect_tags,
     "types": Policy().protect_types,
     "pins": (),  # ids of events that are protected by hand
     "stubs": Policy().stubs,
@@ -136,17 +136,8 @@ def policy(settings: Mapping[str, Value], model: str) -> Policy:
         protect_types=tuple(settings["types"]),
         protect_ids=tuple(settings["pins"]),
         stubs=str(settings["stubs"]),
-        counter=family(model) if counter == AUTO else counter,
+        counter=family_of(model) if counter == AUTO else counter,
     )
-
-
-def family(model: str) -> str:
-    """The counter that fits a model's name: Claude up to 4.6, Claude from 4.7 on, else o200k."""
-    name = model.lower()
-    if "claude" not in name:
-        return "o200k"
-    newer = any(mark in name for mark in ("-4-7", "-4.7", "-4-8", "-4.8", "-4-9", "-4.9", "-5"))
-    return "claude-4.7+" if newer else "claude"
 
 
 def _take(key: str) -> None:
