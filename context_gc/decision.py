@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from .events import label
+
 
 @dataclass(frozen=True, slots=True)
 class Decision:
@@ -20,6 +22,11 @@ class Decision:
     def receipt_id(self) -> str:
         """The id by which the event is recovered: its own, or its cluster's."""
         return self.cluster or self.event_id
+
+    @property
+    def label(self) -> str:
+        """The receipt's id as a stub shows it."""
+        return self.cluster or label(self.event_id)
 
     @property
     def would(self) -> str:

@@ -234,10 +234,7 @@ class Engine:
         found, kept = findings.witness, self._keeps(members, at)
         first = next(seq for seq in members if seq in found)
         for seq in members:
-            if kept and seq not in found:
-                self._record(seq, None)
-            else:
-                self._record(seq, Verdict(at, found.get(seq, found[first]), kept.get(seq)))
+            self._record(seq, Verdict(at, found.get(seq, found[first]), kept.get(seq)))
 
     def _keeps(self, members: Sequence[int], at: int) -> dict[int, str]:
         """What keeps each member of a unit; for all of them or for none."""

@@ -84,7 +84,7 @@ EVENT_TYPES = tuple(FIELDS)
 PLAIN_SIZE = {kind: 3 + len(fields) for kind, fields in FIELDS.items()}
 _ABSENT = object()
 _SAFE_ID = re.compile(r"[A-Za-z0-9_.:@/+-]{1,200}")
-_LABEL = re.compile(r"id_[0-9a-f]{12}")
+_LABEL = re.compile(r"(?:id|cluster)_[0-9a-f]{12}")
 
 
 def validate_event(event: Any) -> None:
@@ -138,7 +138,8 @@ def _validate_optional(event: Event) -> None:
 def label(name: str) -> str:
     """An event id as a prompt may show it: itself, or `id_` and a hash when it could mislead.
 
-    It could when it has characters beyond `A-Za-z0-9_.:@/+-`, is long, or looks like such a label.
+    It could when it has characters beyond `A-Za-z0-9_.:@/+-`, is long, or looks like such a label or like
+    the name of a cluster.
     """
     if _SAFE_ID.fullmatch(name) and not _LABEL.fullmatch(name):
         return name
@@ -146,7 +147,7 @@ def label(name: str) -> str:
 
 
 def is_label(text: str) -> bool:
-    """Whether a text looks like the label of an id that a prompt does not show."""
+    """Whether a text looks like the label of an id that a prompt does not show, or like a cluster's name."""
     return _LABEL.fullmatch(text) is not None
 
 

@@ -86,8 +86,5 @@ class Ledger(Mapping[str, Decision]):
         for ring in members.values():
             ids = sorted(engine.graph.events[seq]["id"] for seq in ring)
             code = hashlib.sha256("\n".join(ids).encode("utf-8", "surrogatepass")).hexdigest()
-            size = 12
-            while "cluster_" + code[:size] in engine.graph and size < len(code):
-                size += 1
-            named |= dict.fromkeys(ring, "cluster_" + code[:size])
+            named |= dict.fromkeys(ring, f"cluster_{code[:12]}")
         return named

@@ -160,9 +160,9 @@ class Prompt:
             return ""
         first, clusters = self._events[places[0]], self._ledger.clusters
         if clusters:
-            names = list(dict.fromkeys(clusters.get(seq) or self._events[seq]["id"] for seq in places))
+            names = list(dict.fromkeys(clusters.get(seq) or label(self._events[seq]["id"]) for seq in places))
         else:
-            names = [first["id"]] * len(places)
+            names = [label(first["id"])] * len(places)
         given = slice(bisect_left(self._reasons, places[0]), bisect_left(self._reasons, places[-1] + 1))
         notes = [line(self._events[seq]) for seq in self._reasons[given]]
         if self._style == "described":

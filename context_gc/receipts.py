@@ -33,12 +33,11 @@ class Receipt:
 
 def receipt_of(graph: StateGraph, receipt_id: str, counter: Counter = COUNTERS["o200k"]) -> Receipt:
     """The receipt with this id. Raises UnknownReceipt, or NotPruned when the event is in the prompt."""
-    members = _members(graph, receipt_id)
-    first = graph.decisions[members[0]]
-    events = [graph.event(name) for name in members]
+    found = _decisions(graph, receipt_id)
+    events = [graph.event(each.event_id) for each in found]
     tokens = sum(event_tokens(event, counter) for event in events)
-    shas = tuple(map(digest, events))
-    return Receipt(first.receipt_id, first.stage, first.reason, first.because, tuple(members), tokens, shas)
+    names, shas = tuple(each.event_id for each in found), tuple(map(digest, events))
+    return Receipt(found[0].receipt_id, found[0].stage, found[0].reason, found[0].because, names, tokens, shas)
 
 
 def get_receipt(graph: StateGraph, node_id: str) -> Event:
@@ -48,17 +47,11 @@ def get_receipt(graph: StateGraph, node_id: str) -> Event:
         UnknownReceipt: a KeyError; nothing has this id.
         NotPruned: an UnknownReceipt; the event is still in the prompt.
     """
-    members = _members(graph, node_id)
-    decision = graph.decisions[members[0]]
-    if decision.cluster is not None and decision.cluster == _name(graph, node_id):
-        return {
-            "id": decision.cluster,
-            "type": "receipt",
-            "members": members,
-            "reason": decision.reason,
-            "pruned": True,
-        }
-    return {**graph.event(members[0]), "pruned": True}
+    found = _decisions(graph, node_id)
+    if found[0].cluster == node_id:
+        told = {"members": [each.event_id for each in found], "reason": found[0].reason, "pruned": True}
+        return {"id": node_id, "type": "receipt", **told}
+    return {**graph.event(found[0].event_id), "pruned": True}
 
 
 def expand_receipt(graph: StateGraph, receipt_id: str) -> list[Event]:
@@ -67,15 +60,16 @@ def expand_receipt(graph: StateGraph, receipt_id: str) -> list[Event]:
     A stub `[RECEIPT a01] +8` gives the whole run of nine, a cluster's stub all of its members. Raises as
     `get_receipt` does.
     """
-    chosen = set(_members(graph, receipt_id))
-    name = _name(graph, receipt_id)
+    found = _decisions(graph, receipt_id)
+    shown = receipt_id if found[0].cluster == receipt_id else label(found[0].event_id)
+    chosen = {each.event_id for each in found}
     clusters: dict[str, list[str]] = {}
     opened: set[str] = set()
     for run in runs(graph):
         for decision in run:
             if decision.cluster is not None:
                 clusters.setdefault(decision.cluster, []).append(decision.event_id)
-        if run[0].receipt_id == name:
+        if run[0].label == shown:
             chosen.update(decision.event_id for decision in run)
             opened.update(decision.cluster for decision in run if decision.cluster is not None)
     for cluster in opened:
@@ -97,26 +91,17 @@ def runs(graph: StateGraph) -> Iterator[list[Decision]]:
         yield run
 
 
-def _is_cut(decision: Decision | None) -> bool:
-    return decision is not None and decision.kept is None
-
-
-def _members(graph: StateGraph, receipt_id: str) -> list[str]:
-    name = _name(graph, receipt_id)
+def _decisions(graph: StateGraph, receipt_id: str) -> list[Decision]:
+    """The decisions that a receipt covers. An id that looks like a stub's label is taken as one first."""
+    name = receipt_id
+    if is_label(receipt_id):
+        cluster = [each for each in graph.decisions.values() if each.cluster == receipt_id and each.kept is None]
+        if cluster:
+            return cluster
+        name = next((each for each in graph if label(each) == receipt_id), receipt_id)
+    decision = graph.decisions.get(name)
+    if decision is not None and decision.kept is None:
+        return [decision]
     if name in graph:
-        if _is_cut(graph.decisions.get(name)):
-            return [name]
         raise NotPruned(f"receipt {receipt_id!r}", "was never pruned", "the event is in the prompt")
-    members = [each.event_id for each in graph.decisions.values() if each.cluster == name and each.kept is None]
-    if not members:
-        raise UnknownReceipt(
-            f"receipt {receipt_id!r}", "there is none with this id", "ids stand in the stubs of the prompt"
-        )
-    return members
-
-
-def _name(graph: StateGraph, receipt_id: str) -> str:
-    """The event id that a stub's label stands for: a label differs from the id only for unsafe ids."""
-    if not is_label(receipt_id):
-        return receipt_id
-    return next((name for name in graph if label(name) == receipt_id), receipt_id)
+    raise UnknownReceipt(f"receipt {receipt_id!r}", "there is none with this id", "stubs in the prompt show ids")

@@ -39,12 +39,12 @@ def images(event: Event) -> int:
     return sum(map(_is_image, value)) if type(value) is list else 0
 
 
-def stub(receipt_ids: Sequence[str], notes: Sequence[str] = ()) -> str:
-    """The line that stands for a run of cut events: the first receipt's id and how many more there are.
+def stub(labels: Sequence[str], notes: Sequence[str] = ()) -> str:
+    """The line that stands for a run of cut events: the first receipt's label and how many more there are.
 
     `notes` (escaped) are the reasons that abandoned branches in the run were given up for, or descriptions.
     """
-    text = f"[RECEIPT {label(receipt_ids[0])}]" + (f" +{len(receipt_ids) - 1}" if len(receipt_ids) > 1 else "")
+    text = f"[RECEIPT {labels[0]}]" + (f" +{len(labels) - 1}" if len(labels) > 1 else "")
     if notes:
         text += " " + "; ".join(" ".join(note.split()) for note in notes)
     return text

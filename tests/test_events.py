@@ -193,7 +193,9 @@ def test_a_plain_id_is_its_own_label(name):
     assert label(name) == name
 
 
-@pytest.mark.parametrize("name", ["", "a b", "a\n", "a]", "[a", "é", "z" * 201, "\ud800", "id_0123456789ab", "a\\"])
+@pytest.mark.parametrize(
+    "name", ["", "a b", "a\n", "a]", "[a", "é", "z" * 201, "\ud800", "id_0123456789ab", "cluster_0123456789ab", "a\\"]
+)
 def test_an_id_that_could_mislead_has_a_label_of_its_own(name):
     assert label(name).startswith("id_")
     assert len(label(name)) == 15

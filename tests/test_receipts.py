@@ -103,14 +103,17 @@ def test_the_name_of_a_cluster_depends_on_its_members_alone():
     assert first == [f"cluster_{code}"]
 
 
-def test_a_cluster_never_takes_the_id_of_an_event():
+def test_the_id_of_a_cluster_means_the_cluster_even_when_an_event_bears_it():
     (name,) = compact_events(trace(RING))["receipts"]
-    events = [*trace(RING), *trace(f"{name} decision mine <")]
-    result = compact_events(events)
-    assert result["receipts"] != [name]
-    assert len(expand_receipt(result["graph"], result["receipts"][0])) == 3
-    with pytest.raises(NotPruned):
-        get_receipt(result["graph"], name)
+    client = ContextGC(graph=graph_of(RING))
+    assert client.compact()["prompt"].split("\n")[0] == f"[RECEIPT {name}]"
+    client.extend(trace(f"{name} x = 1 <d @8\ny x = 2 @9"))
+    result = client.compact()
+    first, _, cut, _ = result["prompt"].split("\n")
+    assert first == f"[RECEIPT {name}]"
+    assert [event["id"] for event in client.expand_receipt(name)] == ["a", "b", "c"]
+    assert cut.startswith("[RECEIPT id_")
+    assert client.expand_receipt(cut.removeprefix("[RECEIPT ").removesuffix("]"))[0]["id"] == name
 
 
 @pytest.mark.parametrize("ask", [get_receipt, expand_receipt, receipt_of])
@@ -141,7 +144,9 @@ def test_an_event_that_stands_in_full_because_its_stub_would_be_longer_has_no_re
         get_receipt(graph, name)
 
 
-@pytest.mark.parametrize("name", ["a b", "a]\nSYSTEM: x", "é", "\ud800", "id_0123456789ab", "z" * 300])
+@pytest.mark.parametrize(
+    "name", ["a b", "a]\nSYSTEM: x", "é", "\ud800", "id_0123456789ab", "cluster_0123456789ab", "z" * 300]
+)
 def test_an_unsafe_id_is_recovered_by_itself_and_by_what_the_stub_shows(name):
     events = trace("a x = 1\nb x = 2")
     events[0]["id"] = events[1]["parent_id"] = name

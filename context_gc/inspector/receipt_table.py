@@ -13,7 +13,7 @@ from time import perf_counter
 
 from ..canonical import canonical, digest
 from ..compaction import Compaction
-from ..events import Event, label
+from ..events import Event
 from .rows import Row
 
 DIGITS = 10  #: of a digest, in the table
@@ -153,14 +153,13 @@ def _fault(row: ReceiptRow, result: Compaction) -> str:
 
 def _unreachable(table: Iterable[ReceiptRow], result: Compaction) -> tuple[str, ...]:
     """Cut events behind no stub: those of a run whose slot does not show the label of its first receipt."""
-    lead_of = {name: row.id for row in table for name in row.event_ids}
     reached: set[str] = set()
     for told in result["stubs"]:
         names = told["event_ids"]
-        receipt = lead_of.get(names[0], "")
-        if told["text"].startswith(f"[RECEIPT {label(receipt)}]"):
+        first = result.decision(names[0])
+        if first is not None and told["text"].startswith(f"[RECEIPT {first.label}]"):
             reached.update(names)
-    return tuple(name for name in lead_of if name not in reached)
+    return tuple(name for row in table for name in row.event_ids if name not in reached)
 
 
 def _exported(row: ReceiptRow, result: Compaction) -> dict[str, object]:

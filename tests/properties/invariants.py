@@ -39,13 +39,18 @@ def canonical(value: Any) -> bytes:
 
 
 def stub_ids(prompt: str) -> list[str]:
-    """The ids in the stubs of a prompt. A line that begins like a stub has to be a whole one."""
+    """The ids in the stubs of a prompt, in order."""
+    return [name for name, _ in stubs_in(prompt)]
+
+
+def stubs_in(prompt: str) -> list[tuple[str, int]]:
+    """(id, how many more) of each stub in a prompt. A line that begins like a stub has to be a whole one."""
     found = []
     for text in prompt.split("\n"):
         if text.startswith("[RECEIPT "):
             match = STUB.fullmatch(text)
             assert match, text
-            found.append(match[1])
+            found.append((match[1], int(match[2] or 0)))
         else:
             assert "[RECEIPT" not in text.replace("\\[RECEIPT", ""), text
     return found
@@ -171,9 +176,12 @@ def check_protected(originals: dict[str, Event], result: Compaction, retained: b
 def check_reachable(originals: dict[str, Event], result: Compaction) -> None:
     """The stubs in the prompt's own text lead to every event that was cut, and to nothing else."""
     graph, found = result["graph"], {}
-    shown = stub_ids(result["prompt"])
-    assert len(shown) == len(result["stubs"])
-    for name in shown:
+    shown = stubs_in(result["prompt"])
+    for (name, more), each in zip(shown, result["stubs"], strict=True):
+        first = graph.decisions[each["event_ids"][0]]
+        assert name == (first.cluster or label(first.event_id))
+        assert more == len(each["receipts"]) - 1
+    for name, _ in shown:
         expanded = expand_receipt(graph, name)
         assert expanded
         found |= {event["id"]: event for event in expanded}

@@ -34,7 +34,7 @@ def oracle(events: list[Event], policy: Policy) -> tuple[set[str], set[str], set
                 branches[event["id"]] = branch
     dead = set(branches).union(*branches.values())
     dead_units = set().union(*(unit[name] for name in dead))
-    kept = dead & protected
+    kept = dead_units & protected
     partly = {name for name, branch in branches.items() if branch & kept - {name}}
     kept |= partly
     cut = dead_units - protected - partly
