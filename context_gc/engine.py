@@ -165,7 +165,7 @@ class Engine:
         if _counts(self.verdicts.get(seq)):
             self._kept_in[abandon] = self._kept_in.get(abandon, 0) + 1
         found = self._found[at].witness
-        if seq not in found:
+        if seq not in found or (found[seq] != seq and abandon < found[seq]):  # the first to abandon it counts
             self._find(at, seq, abandon)
         if found.get(abandon) != abandon:  # an abandon goes with its own branch, whoever else names it
             self._find(at, abandon, abandon)

@@ -28,9 +28,12 @@ def line(event: Event) -> str:
 
 def escape(text: str) -> str:
     """Text that can be sent and that forges no stub: stub-like text gets a backslash, a lone surrogate U+FFFD."""
-    if not text.isascii():
-        text = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
-    return text.replace("[RECEIPT", "\\[RECEIPT")
+    return sendable(text).replace("[RECEIPT", "\\[RECEIPT")
+
+
+def sendable(text: str) -> str:
+    """Text that has a UTF-8 form: half pairs that belong together are joined, others are U+FFFD."""
+    return text if text.isascii() else text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
 def images(event: Event) -> int:

@@ -122,6 +122,52 @@ def test_compacting_twice_gives_the_same():
     assert {key: first[key] for key in KEYS[:-1]} == {key: second[key] for key in KEYS[:-1]}
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "y abandon c\nz abandon c <\nc call t <\nr result c ok",  # both wait for a target that comes later
+        "t decision t\ny abandon x\nz abandon t\nx decision x",  # one of them is abandoned itself
+        "r result c ok\nz abandon r\nc call t <",  # a result is abandoned before its call is there
+        "a x = 1\nb x = 2\ny abandon b\nc x = 3 <\nz abandon c",  # the value that shadowed another goes, twice
+        "c call t\nr result c ok\nd call t <\ns result d ok\nq result c more <",  # a late result undoes a duplicate
+        "d decision d\nc call t\nz abandon d\nr result c ok <c !",  # what protects a branch comes after its end
+    ],
+)
+def test_it_does_not_matter_when_it_was_compacted(text):
+    events = trace(text)
+    batch = compact_events(events, Policy(stubs="described"))
+    for moments in range(2 ** (len(events) - 1)):
+        client = ContextGC(Policy(stubs="described"))
+        for place, event in enumerate(events):
+            client.add_event(event)
+            if moments >> place & 1:
+                client.compact()
+        result = client.compact()
+        assert {key: result[key] for key in KEYS[:-1]} == {key: batch[key] for key in KEYS[:-1]}
+
+
+def test_a_stub_follows_when_what_it_stands_for_is_found_by_another_stage():
+    graph = StateGraph()
+    graph.extend(trace("a decision a <b\nb x = 1 <a"))
+    client = ContextGC(graph=graph)
+    assert client.compact()["prompt"].startswith("[RECEIPT cluster_")
+    client.extend(trace("c x = 2 <b @9"))
+    result = client.compact()
+    assert result["prompt"] == "a\n[RECEIPT b]\nx = 2"
+    assert result["receipts"] == ["b"]
+
+
+def test_a_witness_that_comes_to_be_needed_leaves_its_cluster():
+    graph = StateGraph()
+    graph.extend(trace("c call t <\nr result c ok <d\nd decision d <r"))
+    client = ContextGC(graph=graph)
+    assert len(client.compact()["pruned_ids"]) == 3
+    client.extend(trace("e call t <d @8\ns result e ok @9"))
+    result = client.compact()
+    assert told(result)[-2:] == ["e duplicate of c", "s duplicate of c"]
+    assert {event["id"] for event in result["compact_events"]} == {"c", "r"}
+
+
 def test_a_result_that_is_first_read_later_is_what_it_was():
     client = client_of("a x = 1\nc call t")
     early = client.compact()

@@ -9,6 +9,7 @@ import streamlit as st
 
 from ..errors import ContextGCError
 from ..receipts import Receipt, expand_receipt, receipt_of
+from ..render import sendable
 from . import settings
 from .frame import Inspected, link, select
 from .palette import MARKS
@@ -19,6 +20,8 @@ from .summary import largest_dead
 
 SHOWN = 20_000  #: characters of a text that are drawn; the rest is told and can be copied from the diff
 HEIGHT = 345  #: px of the tabs' contents
+
+CLOCK = range(10**11, 253_402_300_800_000)  # milliseconds that are a date from 1973 on, not a step number
 
 
 def detail(inspected: Inspected, here: str = "Graph") -> None:
@@ -54,7 +57,7 @@ def _largest(inspected: Inspected) -> list[Part]:
 
 def _what(row: Row) -> list[Part]:
     told = " ".join(part for part in (row.type, row.tool and f"· {row.tool}", row.path and f"· {row.path}") if part)
-    when = datetime.fromtimestamp(row.time_ms / 1000, UTC).strftime("%H:%M:%S") if row.time_ms > 10**11 else ""
+    when = datetime.fromtimestamp(row.time_ms / 1000, UTC).strftime("%H:%M:%S") if row.time_ms in CLOCK else ""
     size = f"turn {row.turn} · {tokens(row.tokens)} tokens" + (f" · {when} UTC" if when else "")
     effect = f" · {signed(row.impact)} by its fate" if row.impact else ""
     mark = f"{MARKS[row.status]} " if MARKS[row.status] else ""
@@ -164,6 +167,6 @@ def _told(receipt: Receipt) -> str:
 def code(text: str) -> None:
     """Trace text as it is, in a box of fixed height; what is too long to draw is told."""
     more = len(text) - SHOWN
-    st.code(text[:SHOWN] or "(prints nothing)", language=None, wrap_lines=True, height=HEIGHT)
+    st.code(sendable(text[:SHOWN]) or "(prints nothing)", language=None, wrap_lines=True, height=HEIGHT)
     if more > 0:
         st.html(f"<small>{brief(more).lstrip('+')} more characters are not drawn here.</small>")

@@ -42,8 +42,8 @@ function beneath(state, ctx) {
     if (to + 80 < top.x || from - 80 > end.x) continue;
     ctx.fillStyle = colors.abandons; ctx.globalAlpha = .09;
     ctx.fillRect(from - 66, top.y, to - from + 132, end.y - top.y);
-    ctx.globalAlpha = 1; ctx.font = `italic ${11 * px}px ${state.face}`; ctx.textAlign = 'left'; ctx.textBaseline = 'bottom';
-    ctx.fillText(caption, Math.max(from - 60, top.x + 70 * px), end.y - 8 * px);
+    ctx.globalAlpha = 1; ctx.font = `italic ${11 * px}px ${state.face}`; ctx.textAlign = 'left'; ctx.textBaseline = 'top';
+    ctx.fillText(caption, Math.max(from - 60, top.x + 70 * px), top.y + 21 * px);  // below the turns
   }
   ctx.strokeStyle = colors.line; ctx.globalAlpha = .3; ctx.lineWidth = px;
   ctx.font = `${11 * px}px ${state.face}`; ctx.textBaseline = 'top'; ctx.textAlign = 'left';

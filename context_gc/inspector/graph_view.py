@@ -8,6 +8,7 @@ from hashlib import sha256
 import pandas as pd
 import streamlit as st
 
+from ..render import sendable
 from . import settings
 from .event_graph import event_graph
 from .frame import Inspected, select
@@ -112,7 +113,7 @@ def _table(
         "stage": [words(row.stage) for row in kept],
         "reason": [row.reason if row.is_dead else row.would or row.protected for row in kept],
         "text": [" ".join(row.text[:TEXT].split()) for row in kept],
-        "id": [row.id for row in kept],
+        "id": [sendable(row.id) for row in kept],
     }
     return pd.DataFrame(columns), [row.id for row in kept]
 

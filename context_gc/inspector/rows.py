@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from ..compaction import Compaction
 from ..events import Event
-from ..render import line
+from ..render import line, sendable
 from ..semantics import arguments, path_of, semantics
 from ..trace import Trace, Window
 from ..units import Units
@@ -108,14 +108,14 @@ def _row(
     decision, protected = result.decision(name), result.protected(name) or ""
     pruned = decision is not None and decision.kept is None
     status = "pruned" if pruned else "protected" if protected else "kept" if decision else "live"
-    tool = str(lead.get("tool_name", ""))
-    path = path_of(lead, cwd) or ""
+    tool = sendable(str(lead.get("tool_name", "")))
+    path = sendable(path_of(lead, cwd) or "")
     return Row(
         seq=seq, number=number, id=name, turn=turn, kind=kind_of(event), type=event["type"], tool=tool, path=path,
         label=label(event, lead, path), text=line(event), tokens=size[0], impact=size[1],
-        status=status, stage=decision.stage if decision else "", reason=decision.reason if decision else "",
-        because=decision.because if decision else (), would=decision.would if decision and not pruned else "",
-        protected=protected or (decision.kept or "" if decision else ""),
+        status=status, stage=decision.stage if decision else "", reason=sendable(decision.reason) if decision else "",
+        because=decision.because if decision else (), would=sendable(decision.would) if decision and not pruned else "",
+        protected=sendable(protected or (decision.kept or "" if decision else "")),
         receipt_id=decision.receipt_id if decision and pruned else "", time_ms=event["timestamp"],
     )  # fmt: skip
 

@@ -13,6 +13,7 @@ import streamlit as st
 
 from ..events import EVENT_TYPES
 from ..policy import STUBS, Policy
+from ..render import sendable
 from ..stages import STAGES
 from ..tokens import COUNTERS, family_of
 from .palette import KINDS, STATUSES
@@ -117,7 +118,7 @@ def query(**changed: str) -> dict[str, str | list[str]]:
     """The settings that differ from their defaults, as query parameters; `changed` overrides some."""
     told: dict[str, str | list[str]] = {}
     for key, value in {**current(), **changed}.items():
-        if value != DEFAULTS[key]:
+        if value != DEFAULTS[key] and all(part == sendable(part) for part in value):
             told[key] = value if isinstance(value, str) else list(value) or [NOTHING]
     return told
 

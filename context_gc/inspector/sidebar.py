@@ -9,6 +9,7 @@ import streamlit as st
 from ..compaction import Compaction
 from ..events import EVENT_TYPES, Event
 from ..policy import STUBS, Policy
+from ..render import sendable
 from ..stages import STAGES
 from ..tokens import COUNTERS
 from ..trace import Trace
@@ -69,7 +70,8 @@ def controls(key: str, events: Sequence[Event], policy: Policy, result: Compacti
             label = f"{words(name)} · {brief(-saved[name])}"
             st.toggle(label, key=f"s_{name}", on_change=settings.switch_stage, args=(name,), help=stage.rationale)
     with st.expander("Protection"):
-        tags = sorted({tag for event in events for tag in event.get("tags") or ()} | set(policy.protect_tags))
+        used = {tag for event in events for tag in event.get("tags") or () if tag == sendable(tag)}
+        tags = sorted(used.union(policy.protect_tags))
         st.multiselect("Tags", tags, accept_new_options=True, **settings.widget("tags", list(policy.protect_tags)))
         st.multiselect("Types", EVENT_TYPES, **settings.widget("types", list(policy.protect_types)))
     with st.expander("Stubs and counting"):

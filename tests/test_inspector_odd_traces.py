@@ -1,0 +1,70 @@
+"""Whatever a trace holds, every page draws it: odd figures, odd text, odd shapes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import streamlit
+from streamlit.testing.v1 import AppTest
+
+from context_gc.inspector.home import PAGES
+
+ROOT = Path(__file__).parents[1]
+LONE = "\ud83e"  # half of a pair, as a cut in the middle of an emoji leaves it
+
+
+def event(name: str, kind: str, **fields: Any) -> dict[str, Any]:
+    return {"id": name, "type": kind, "timestamp": 1, "parent_id": None, **fields}
+
+
+ODD: dict[str, list[dict[str, Any]]] = {
+    "a far future": [event("a", "decision", content="x") | {"timestamp": 2**63 - 1}],
+    "no text at all": [event("a", "abandon", ref_to=[])],
+    "half a character": [
+        event(f"a{LONE}", "set_var", key=f"k{LONE}", value=LONE, tags=[LONE]),
+        event("b", "tool_call", tool_name=f"t{LONE}", arguments={LONE: LONE}),
+        event(f"c{LONE}", "set_var", key=f"k{LONE}", value=1),
+    ],
+    "a long id": [event("n" * 5_000, "set_var", key="k", value=1), event("b", "set_var", key="k", value=2)],
+    "control characters": [
+        event("a\n\x00\u202e", "set_var", key="\x1b", value="\x00"),
+        event("b", "set_var", key="\x1b", value=1),
+    ],
+    "a very large number": [event("a", "set_var", key="k", value=10**400), event("b", "set_var", key="k", value=1e308)],
+    "an empty path": [
+        event("a", "tool_call", tool_name="Read", arguments={"file_path": ""}),
+        event("b", "file_read", path="/"),
+    ],
+    "a ring": [
+        event("a", "decision", content="x") | {"parent_id": "b"},
+        event("b", "decision", content="y") | {"parent_id": "a"},
+    ],
+}
+
+
+@pytest.fixture(autouse=True)
+def fresh() -> None:
+    streamlit.cache_resource.clear()
+    streamlit.cache_data.clear()
+
+
+@pytest.mark.parametrize("script", [script for script, _ in PAGES])
+@pytest.mark.parametrize("odd", ODD)
+def test_every_page_draws_it(odd: str, script: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "odd.json"
+    path.write_text(json.dumps(ODD[odd]), "utf-8")
+    monkeypatch.setenv("CONTEXT_GC_OPEN", str(path))
+    for selected in ("", *(each["id"] for each in ODD[odd])):
+        app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=30)
+        if script != "app.py":
+            app.switch_page(script)
+        if selected and LONE not in selected:
+            app.query_params["event"] = selected
+        app.run()
+        if LONE in selected:
+            app.session_state.settings["event"] = selected
+            app.run()
+        assert not app.exception, [each.message for each in app.exception]
