@@ -82,12 +82,12 @@ class Compaction(Mapping[str, Any]):
 
     def impact(self, event_id: str) -> int:
         """Tokens that the event's fate adds to the full history, its share of the stub included."""
-        return self.prompt_object.impact(self._seq(event_id))
+        return self.layout.impact(self._seq(event_id))
 
     def tokens(self, event_id: str) -> int:
         """Tokens of the event in the full history."""
         seq = self._seq(event_id)
-        return self.prompt_object.tokens(seq) - self.prompt_object.impact(seq)
+        return self.layout.tokens(seq) - self.layout.impact(seq)
 
     def _seq(self, event_id: str) -> int:
         seq = self._live.engine.graph.seq(event_id)
@@ -102,8 +102,8 @@ class Compaction(Mapping[str, Any]):
         return events if len(events) == self._size else events[: self._size]
 
     @property
-    def prompt_object(self) -> Prompt:
-        """The prompt by slots."""
+    def layout(self) -> Prompt:
+        """The prompt laid out: what stands at each event's place."""
         return self._state[1]
 
     @property
@@ -139,7 +139,7 @@ class Compaction(Mapping[str, Any]):
         return [event["id"] for seq, event in enumerate(self.events) if engine.protected(seq, self._ended, self._size)]
 
     def _stubs(self) -> list[dict[str, Any]]:
-        prompt, events, ledger = self.prompt_object, self.events, self._ledger
+        prompt, events, ledger = self.layout, self.events, self._ledger
         told = []
         for start, end in prompt.runs:
             if start not in prompt.shown:
@@ -162,9 +162,9 @@ def _prompt(engine: Engine, ledger: Ledger) -> Prompt:
 
 
 _VALUES: Mapping[str, Callable[[Compaction], Any]] = {
-    "prompt": lambda self: self.prompt_object.text,
-    "tokens_before": lambda self: self.prompt_object.tokens_before,
-    "tokens_after": lambda self: self.prompt_object.tokens_after,
+    "prompt": lambda self: self.layout.text,
+    "tokens_before": lambda self: self.layout.tokens_before,
+    "tokens_after": lambda self: self.layout.tokens_after,
     "receipts": lambda self: list(dict.fromkeys(each.receipt_id for each in self._cut())),
     "pruned_ids": lambda self: [each.event_id for each in self._cut()],
     "protected_ids": Compaction._protected_ids,

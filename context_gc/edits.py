@@ -38,7 +38,7 @@ def edit_script(result: Compaction, context: int | None = None) -> Iterator[Edit
 
 
 def _whole_script(result: Compaction) -> Iterator[Edit]:
-    prompt = result.prompt_object
+    prompt = result.layout
     for seq, event in enumerate(result.events):
         name, before, now = event["id"], line(event), prompt.slot(seq)
         if now == before or (now is None and not before):

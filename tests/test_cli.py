@@ -37,16 +37,6 @@ def variable(name: str, value: Any, timestamp: int, **more: Any) -> dict[str, An
 
 
 @pytest.fixture
-def written(tmp_path):
-    def write(events: list[Any]) -> str:
-        path = tmp_path / "trace.jsonl"
-        path.write_text("\n".join(map(json.dumps, events)), "utf-8")
-        return str(path)
-
-    return write
-
-
-@pytest.fixture
 def told(capsys):
     """Run a command in this process; gives its exit code, its output and its complaints."""
 

@@ -26,16 +26,6 @@ def variable(name: str, value: Any, timestamp: int, **more: Any) -> dict[str, An
     return {"id": name, "type": "set_var", "timestamp": timestamp, "key": "k", "value": value, **more}
 
 
-@pytest.fixture
-def written(tmp_path):
-    def write(events: list[Any]) -> str:
-        path = tmp_path / "trace.jsonl"
-        path.write_text("\n".join(map(json.dumps, events)), "utf-8")
-        return str(path)
-
-    return write
-
-
 def test_standard_input_is_read_for_a_dash():
     piped = run("compact", "-", stdin=Path(TOUR).read_bytes())
     assert (piped.returncode, piped.stdout, piped.stderr) == (0, run("compact", TOUR).stdout, b"")

@@ -132,7 +132,7 @@ def _is_recovered(row: Row, inspected: Inspected) -> bool:
 
 def _in_prompt(row: Row, inspected: Inspected) -> str:
     """What stands in the prompt for an event that is cut: the stub of its run, if it heads one."""
-    prompt = inspected.result.prompt_object
+    prompt = inspected.result.layout
     start = prompt.runs.start(row.seq)
     slot = prompt.slot(start) or "(nothing: stubs are switched off)"
     if start == row.seq:

@@ -112,7 +112,7 @@ def parts(before: str, after: str) -> tuple[Part, ...]:
 
 
 def _rows(result: Compaction) -> Iterator[DiffRow]:
-    prompt, runs = result.prompt_object, result.prompt_object.runs
+    prompt, runs = result.layout, result.layout.runs
     places = {event["id"]: seq for seq, event in enumerate(result.events)}
     for seq, event in enumerate(result.events):
         slot, decision = prompt.slot(seq), result.decision(event["id"])

@@ -163,7 +163,7 @@ def _receipts(
     where: dict[int, tuple[int, int]], lane: int,
 ) -> list[tuple[int, int, str]]:  # fmt: skip
     """A diamond for each receipt in the prompt that stands for a drawn event; gives its edges."""
-    prompt, joined, last = result.prompt_object, [], -APART
+    prompt, joined, last = result.layout, [], -APART
     for start, end in prompt.runs:
         members = [seq for seq in range(start, end + 1) if seq in where]
         if not members or start in prompt.shown:

@@ -41,7 +41,7 @@ def impacts(result: Compaction, policy: Policy, before: Sequence[int]) -> dict[i
 
     Only their stubs and marks are counted anew: under another policy the rest of the history costs the same.
     """
-    prompt, count = result.prompt_object, COUNTERS[policy.counter].count
+    prompt, count = result.layout, COUNTERS[policy.counter].count
     seqs = {event["id"]: seq for seq, event in enumerate(result.events)}
     found: dict[int, int] = {}
     for decision in result["decisions"]:

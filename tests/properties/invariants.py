@@ -246,5 +246,5 @@ def check_slots(result: Compaction, policy: Policy) -> None:
 
 
 def _slots(result: Compaction) -> dict[str, str | None]:
-    prompt = result.prompt_object
+    prompt = result.layout
     return {name: prompt.slot(seq) for seq, name in enumerate(result["graph"])}
