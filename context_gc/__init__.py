@@ -22,6 +22,7 @@ from .load import load_trace, load_traces
 from .middleware import ContextGCMiddleware
 from .policy import Policy
 from .receipts import Receipt, expand_receipt, get_receipt, receipt_of
+from .tokens import Counter
 from .trace import Problem, Trace, Usage, Window
 
 __all__ = [
@@ -31,6 +32,7 @@ __all__ = [
     "ContextGC",
     "ContextGCError",
     "ContextGCMiddleware",
+    "Counter",
     "Decision",
     "DuplicateEvent",
     "Edge",

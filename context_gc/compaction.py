@@ -15,19 +15,25 @@ from .graph import StateGraph
 from .ledger import Ledger
 from .meter import Meter
 from .prompt import Prompt
-from .tokens import COUNTERS
+from .tokens import COUNTERS, Counter
 from .warnings import warnings
 
 
 class Live:
     """An engine with its ledger and prompt, moving on together."""
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: Engine, counter: Counter | None = None) -> None:
         self.engine = engine
+        self.counter = counter or COUNTERS[engine.policy.counter]
         self.ledger = Ledger(engine, engine.verdicts)
-        self.prompt = _prompt(engine, self.ledger)
+        self.prompt = self.blank(self.ledger)
         self._read = 0
         engine.graph.decisions = self.ledger
+
+    def blank(self, ledger: Ledger) -> Prompt:
+        """A prompt that has not taken in any event yet."""
+        events = self.engine.graph.events
+        return Prompt(events, ledger, self.engine.policy.stubs, Meter(events, self.counter))
 
     def advance(self) -> None:
         """Bring verdicts and prompt up to date with the graph."""
@@ -123,7 +129,7 @@ class Compaction(Mapping[str, Any]):
         engine = self._live.engine
         verdicts = engine.at(self._version)
         ledger = Ledger(engine, verdicts)
-        prompt = _prompt(engine, ledger)
+        prompt = self._live.blank(ledger)
         prompt.update(self._size, (), verdicts)
         return ledger, prompt
 
@@ -154,11 +160,6 @@ class Compaction(Mapping[str, Any]):
         graph = self._live.engine.graph.copy(self._size)
         graph.decisions = MappingProxyType(dict(self._ledger))
         return graph
-
-
-def _prompt(engine: Engine, ledger: Ledger) -> Prompt:
-    events, policy = engine.graph.events, engine.policy
-    return Prompt(events, ledger, policy.stubs, Meter(events, COUNTERS[policy.counter]))
 
 
 _VALUES: Mapping[str, Callable[[Compaction], Any]] = {

@@ -13,19 +13,22 @@ from .explain import Explanation, explain
 from .graph import StateGraph
 from .policy import Policy
 from .receipts import expand_receipt, get_receipt
+from .tokens import Counter
 from .walks import in_trace_order
 
 
 class ContextGC:
     """An agent's history that grows event by event and can be compacted at any time.
 
-    `graph`: a StateGraph to start from; it is copied.
+    `graph`: a StateGraph to start from; it is copied. `counter`: counts tokens in place of the policy's.
     """
 
-    def __init__(self, policy: Policy | None = None, graph: StateGraph | None = None) -> None:
+    def __init__(
+        self, policy: Policy | None = None, graph: StateGraph | None = None, counter: Counter | None = None
+    ) -> None:
         self.policy = policy or Policy()
         start = StateGraph() if graph is None else in_trace_order(graph.copy())
-        self._live = Live(Engine(start, self.policy))
+        self._live = Live(Engine(start, self.policy), counter)
 
     def add_event(self, event: Event) -> None:
         """Append one event; a copy is kept. An event that is refused leaves no trace.
@@ -70,10 +73,14 @@ class ContextGC:
         return self._live.engine.graph
 
 
-def compact_events(events: Iterable[Event] | StateGraph, policy: Policy | None = None) -> Compaction:
+def compact_events(
+    events: Iterable[Event] | StateGraph, policy: Policy | None = None, counter: Counter | None = None
+) -> Compaction:
     """Compact a whole trace: events in any order, or a graph that was filled directly.
 
-    A parent that is missing is taken as none and named in `warnings`; parents may come later.
+    A parent that is missing is taken as none and named in `warnings`; parents may come later. `counter`
+    counts tokens in place of the policy's. Blind spot: compact the full history, not what an earlier
+    compaction left of it; that has lost the events which abandons name.
 
     Raises:
         InvalidEvent, DuplicateEvent: an event is refused.
@@ -84,7 +91,7 @@ def compact_events(events: Iterable[Event] | StateGraph, policy: Policy | None =
         else:
             graph = StateGraph()
             graph.extend(events)
-        live = Live(Engine(in_trace_order(graph), policy or Policy()))
+        live = Live(Engine(in_trace_order(graph), policy or Policy()), counter)
         live.advance()
     return Compaction(live, private=True)
 

@@ -7,7 +7,9 @@ import re
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from notation import trace
 
+from context_gc import ContextGC, compact_events
 from context_gc.tokens import COUNTERS, Features, family_of, features
 
 
@@ -76,3 +78,21 @@ def test_scripts_without_spaces_are_not_counted_by_quarters() -> None:
 )
 def test_the_family_follows_from_the_model(model: str, family: str) -> None:
     assert family_of(model) == family
+
+
+class Letters:
+    """An exact counter of one's own: every character is a token."""
+
+    name = "letters"
+
+    def count(self, text: str) -> int:
+        return len(text)
+
+
+def test_a_counter_of_ones_own_counts_in_place_of_the_policys() -> None:
+    events = trace("d decision four\nx k = 1")
+    result = compact_events(events, counter=Letters())
+    assert result["tokens_before"] == len("four\n") + len("k = 1\n")
+    client = ContextGC(counter=Letters())
+    client.extend(events)
+    assert client.compact()["tokens_after"] == result["tokens_after"]
