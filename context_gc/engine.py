@@ -116,12 +116,12 @@ class Engine:
                     if key is not None:
                         self._groups[at].gain(seq, key)
                 if kind == "tool_call":
-                    if units.add_call(seq, event):
-                        self._joined(seq)
+                    for result in units.add_call(seq, event):
+                        self._joined(seq, result)
                 elif kind == "tool_result":
                     call = units.add_result(seq, event)
                     if call is not None:
-                        self._joined(call)
+                        self._joined(call, seq)
                 elif kind == "abandon" and self._sweep is not None:
                     self._sweep_from(seq, *self._sweep)
             if self._named and self._sweep is not None:
@@ -129,28 +129,19 @@ class Engine:
                     self._swept(seq, abandon, self._sweep[0])
         self.taken = len(self.graph)
 
-    def _joined(self, call: int) -> None:
+    def _joined(self, call: int, result: int) -> None:
         """Two halves of a unit met: what is known of one holds for both, and its group looks again."""
-        members = self.view.units.members(call)
-        if not self._known(members):
+        found_before = any(call in found.units for found in self._found)
+        if not found_before and not any(result in found.units for found in self._found):
             for at, _ in self._keys.get("tool_call", ()):
                 self._groups[at].touch(call)
             return
         self._touched.add(call)
-        for seq in members:
-            for found in self._found:
-                if seq != call:
-                    found.join(seq, call)
+        for found in self._found:
+            found.join(result, call)
+        for seq in (call, result) if found_before else self.view.units.members(call):
             for groups in self._groups:
                 groups.touch(seq, lost=True)
-
-    def _known(self, members: Sequence[int]) -> bool:
-        for found in self._found:
-            if found.witness:
-                for seq in members:
-                    if seq in found.witness:
-                        return True
-        return False
 
     def _sweep_from(self, seq: int, at: int, stage: SweepStage) -> None:
         for place in dict.fromkeys(stage.sweep(seq, self.view)):
@@ -232,9 +223,9 @@ class Engine:
                 self._record(seq, None)
             return
         found, kept = findings.witness, self._keeps(members, at)
-        first = next(seq for seq in members if seq in found)
+        witness = found[lead] if lead in found else next(found[seq] for seq in members if seq in found)
         for seq in members:
-            self._record(seq, Verdict(at, found.get(seq, found[first]), kept.get(seq)))
+            self._record(seq, Verdict(at, found.get(seq, witness), kept.get(seq)))
 
     def _keeps(self, members: Sequence[int], at: int) -> dict[int, str]:
         """What keeps each member of a unit; for all of them or for none."""
@@ -267,7 +258,7 @@ class Engine:
         else:
             self.verdicts[seq] = verdict
         self.log.append((seq, verdict))
-        for abandon in self._swept_by.get(seq, ()):
+        for abandon in self._swept_by.get(seq, ()) if self._swept_by else ():
             change = _counts(verdict) - _counts(before)
             if change:
                 self._kept_in[abandon] = self._kept_in.get(abandon, 0) + change

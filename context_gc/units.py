@@ -21,8 +21,8 @@ class Units:
         self._by_provider_id: dict[str, int] = {}
         self._waiting: dict[str, list[int]] = {}
 
-    def add_call(self, seq: int, event: Event) -> bool:
-        """Take in a call, and the results that waited for it; tells whether there were any."""
+    def add_call(self, seq: int, event: Event) -> Sequence[int]:
+        """Take in a call; gives the results that waited for it."""
         name, provided = event["id"], event.get("call_id")
         self._by_event_id[name] = seq
         if type(provided) is str:
@@ -30,7 +30,7 @@ class Units:
         waiting = self._waiting.pop(name, ()) if self._waiting else ()
         for result in waiting:
             self._pair(seq, result)
-        return bool(waiting)
+        return waiting
 
     def add_result(self, seq: int, event: Event) -> int | None:
         """Take in a result; gives its call's place, or None while there is none."""
