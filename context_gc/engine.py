@@ -42,6 +42,7 @@ class Engine:
         self.taken = 0  #: events taken in so far
         self.verdicts: dict[int, Verdict] = {}
         self.log: list[tuple[int, Verdict | None]] = []  #: every change of a verdict, in order
+        self.abandons: list[int] = []  #: places of all abandon events, in order
         self.ended: dict[str, int] = {}  #: scope -> place up to which it has ended
         self._found = [Findings() for _ in self.stages]
         self._groups = [Groups() for _ in self.stages]
@@ -122,8 +123,10 @@ class Engine:
                     call = units.add_result(seq, event)
                     if call is not None:
                         self._joined(call, seq)
-                elif kind == "abandon" and self._sweep is not None:
-                    self._sweep_from(seq, *self._sweep)
+                elif kind == "abandon":
+                    self.abandons.append(seq)
+                    if self._sweep is not None:
+                        self._sweep_from(seq, *self._sweep)
             if self._named and self._sweep is not None:
                 for abandon in self._named.pop(event["id"], ()):
                     self._swept(seq, abandon, self._sweep[0])

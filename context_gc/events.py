@@ -82,7 +82,6 @@ FIELDS: Mapping[str, tuple[tuple[str, Check], ...]] = {
 EVENT_TYPES = tuple(FIELDS)
 #: how many fields an event has that carries nothing beyond the schema's required ones (`parent_id` aside)
 PLAIN_SIZE = {kind: 3 + len(fields) for kind, fields in FIELDS.items()}
-_ABSENT = object()
 _SAFE_ID = re.compile(r"[A-Za-z0-9_.:@/+-]{1,200}")
 _LABEL = re.compile(r"(?:id|cluster)_[0-9a-f]{12}")
 
@@ -93,11 +92,33 @@ def validate_event(event: Any) -> None:
     Raises:
         InvalidEvent: naming the event, the field and what was expected.
     """
+    try:
+        if _is_plain(event):
+            return
+    except (KeyError, TypeError):  # a field is missing, or a type that cannot be a key
+        pass
+    _validate_all(event)
+
+
+def _is_plain(event: Any) -> bool:
+    """Whether an event is right at first sight: the fields of its type and a parent, nothing else."""
+    name, timestamp, kind = event["id"], event["timestamp"], event["type"]
+    if type(name) is not str or not name or type(timestamp) is not int or not 0 <= timestamp <= LARGEST:
+        return False
+    fields = FIELDS[kind]
+    for field, check in fields:
+        if not check(event[field]):
+            return False
+    parent = event["parent_id"]
+    known = parent is None or (type(parent) is str and parent != "")
+    return known and type(event) is dict and len(event) == len(fields) + 4
+
+
+def _validate_all(event: Any) -> None:
     if type(event) is not dict:
         raise InvalidEvent("event", f"a {type(event).__name__} where an object was expected", "pass a dict")
     get = event.get
-    name = get("id")
-    if type(name) is not str or not name:
+    if not _name(get("id")):
         raise _broken(event, "id", "a non-empty string")
     timestamp = get("timestamp")
     if type(timestamp) is not int or not 0 <= timestamp <= LARGEST:
@@ -107,14 +128,11 @@ def validate_event(event: Any) -> None:
     if fields is None:
         raise _broken(event, "type", "one of " + ", ".join(EVENT_TYPES))
     for field, check in fields:
-        value = get(field, _ABSENT)
-        if value is _ABSENT or not check(value):
+        if field not in event or not check(event[field]):
             raise _broken(event, field, EXPECTED[check])
-    parent = get("parent_id")
-    if parent is not None and (type(parent) is not str or not parent):
+    if get("parent_id") is not None and not _name(event["parent_id"]):
         raise _broken(event, "parent_id", "an event id or null")
-    if len(event) > len(fields) + 4 or kind == "error" or "parent_id" not in event:
-        _validate_optional(event)
+    _validate_optional(event)
 
 
 def _validate_optional(event: Event) -> None:

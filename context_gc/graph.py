@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -163,7 +164,7 @@ class StateGraph:
         late = [seq for seq in self._unresolved if seq < start <= self._place_of_parent(seq)]
         for seq in self._unresolved:
             self._place_of_parent(seq)
-        for seq in (*late, *range(start, size)):
+        for seq in chain(late, range(start, size)):
             parent = self._parent[seq]
             if parent >= 0 and parent != seq:
                 after[seq] = first[parent]

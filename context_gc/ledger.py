@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 
 from .decision import Decision
@@ -44,6 +45,14 @@ class Ledger(Mapping[str, Decision]):
         kept = LONGER if seq in self.shown else verdict.kept
         because = () if witness == seq or stage.name == "cycles" else (survivor,)
         return Decision(name, stage.name, stage.reason(events[seq], survivor), because, self.clusters.get(seq), kept)
+
+    def abandons(self, places: range) -> Iterator[int]:
+        """The places of the abandon events in a stretch of the trace."""
+        known = self._engine.abandons
+        for at in range(bisect_left(known, places.start), len(known)):
+            if known[at] >= places.stop:
+                return
+            yield known[at]
 
     def unit(self, seq: int) -> Sequence[int]:
         """The places of the unit that an event belongs to."""

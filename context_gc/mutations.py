@@ -9,8 +9,8 @@ from .events import Event
 from .policy import Policy
 from .semantics import FileEdit, FileRead, semantics, tool_kind
 
-_EDITS = ("file_edit", "artifact_created")
-_RUNS = ("command_run", "build_run", "test_run", "git_commit")
+_RUNS = frozenset(("command_run", "build_run", "test_run", "git_commit"))
+_CHANGING = _RUNS.union(("tool_call", "file_edit", "artifact_created"))
 
 
 class Mutations:
@@ -33,7 +33,8 @@ class Mutations:
     def between(self, first: int, second: int, question: Event) -> bool:
         """Whether anything that may change the answer to a call stands between two places."""
         for seq in range(self._read, second):
-            self._take(seq)
+            if self._events[seq]["type"] in _CHANGING:
+                self._take(seq)
         self._read = max(self._read, second)
         fact = semantics(question) if tool_kind(question["tool_name"]) == "read" else None
         if not isinstance(fact, FileRead):
@@ -47,10 +48,7 @@ class Mutations:
     def _take(self, seq: int) -> None:
         event = self._events[seq]
         kind = event["type"]
-        if kind == "tool_call":
-            if not self._acts(event["tool_name"]):
-                return
-        elif kind not in _EDITS and kind not in _RUNS:
+        if kind == "tool_call" and not self._acts(event["tool_name"]):
             return
         fact = semantics(event) if kind not in _RUNS else None
         places = self._in_file.setdefault(_name(fact.path), []) if isinstance(fact, FileEdit) else self._anywhere

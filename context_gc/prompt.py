@@ -5,8 +5,8 @@ Each event has a slot: its line while it lives, the stub if it heads a run of cu
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
 
 from .engine import Verdict
 from .events import Event, label
@@ -31,7 +31,6 @@ class Prompt:
         self._meter = meter
         self._slots: list[str | None] = []
         self._marked: set[int] = set()  # live events whose line carries a mark
-        self._reasons: list[int] = []  # abandon events that tell why
         self._texts: list[str | None] = []
         self._dirty: set[int] = set()
         self._read = False
@@ -63,21 +62,19 @@ class Prompt:
             self._head(head)
 
     def _append(self, start: int, size: int, verdicts: Mapping[int, Verdict], heads: set[int]) -> None:
-        events, slots = self._events, self._slots
+        add = self._slots.append
         opened = None  # where the stretch of cut events that is being read began
-        for seq in range(start, size):
-            event, verdict = events[seq], verdicts.get(seq)
-            if event["type"] == "abandon" and line(event):
-                self._reasons.append(seq)
+        for seq, event in enumerate(islice(self._events, start, size), start):
+            verdict = verdicts.get(seq)
             if verdict is not None and verdict.kept is None:
-                slots.append(None)
+                add(None)
                 opened = seq if opened is None else opened
                 continue
             if opened is not None:
                 self.runs.append(opened, seq - 1)
                 heads.add(self.runs.start(opened))
                 opened = None
-            slots.append(line(event) or None if verdict is None else self._live_text(seq, verdict))
+            add(line(event) or None if verdict is None else self._live_text(seq, verdict))
         if opened is not None:
             self.runs.append(opened, size - 1)
             heads.add(self.runs.start(opened))
@@ -163,8 +160,7 @@ class Prompt:
             names = list(dict.fromkeys(clusters.get(seq) or label(self._events[seq]["id"]) for seq in places))
         else:
             names = [label(first["id"])] * len(places)
-        given = slice(bisect_left(self._reasons, places[0]), bisect_left(self._reasons, places[-1] + 1))
-        notes = [line(self._events[seq]) for seq in self._reasons[given]]
+        notes = [reason for seq in self._ledger.abandons(places) if (reason := line(self._events[seq]))]
         if self._style == "described":
             notes.insert(0, describe(first, self._ledger.decision(places[0]).stage))
         return stub(names, notes)
