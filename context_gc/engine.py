@@ -8,7 +8,6 @@ the groups that changed and settles the units that were touched. Everything is b
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from itertools import islice
 from typing import NamedTuple
 
 from .events import label
@@ -109,7 +108,7 @@ class Engine:
     def _take_new(self) -> None:
         view, units, keys = self.view, self.view.units, self._keys
         watched = {*keys, "tool_call", "tool_result", "abandon"}
-        for seq, event in enumerate(islice(self.graph.events, self.taken, None), self.taken):
+        for seq, event in enumerate(self.graph.events[self.taken :], self.taken):
             kind = event["type"]
             if kind in watched:
                 for at, stage in keys.get(kind, ()):

@@ -6,7 +6,6 @@ Each event has a slot: its line while it lives, the stub if it heads a run of cu
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import islice
 
 from .engine import Verdict
 from .events import Event, label
@@ -64,7 +63,7 @@ class Prompt:
     def _append(self, start: int, size: int, verdicts: Mapping[int, Verdict], heads: set[int]) -> None:
         add = self._slots.append
         opened = None  # where the stretch of cut events that is being read began
-        for seq, event in enumerate(islice(self._events, start, size), start):
+        for seq, event in enumerate(self._events[start:size], start):
             verdict = verdicts.get(seq)
             if verdict is not None and verdict.kept is None:
                 add(None)
