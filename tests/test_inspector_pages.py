@@ -150,6 +150,12 @@ def test_uploads_are_opened_and_bad_ones_told(tmp_path: Path) -> None:
     told = page_text(app)
     assert "bad.txt: this is no trace format" in told
     assert "1 event" in told
+    checked(app.switch_page("pages/graph.py").run())
+    assert "bad.txt: this is no trace format" in page_text(app)
+    checked(app.button(key="dismiss_refused").click().run())
+    assert "bad.txt" not in page_text(app)
+    checked(app.switch_page("app.py").run())
+    told = page_text(app)
     assert "1 problem" in told
     assert re.fullmatch(r"[0-9a-f]{12}", settings(app)["trace"])
 

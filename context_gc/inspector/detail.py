@@ -40,7 +40,7 @@ def _hint(inspected: Inspected) -> str:
     dead = sum(row.is_dead for row in inspected.rows)
     if dead:
         return f"{count(dead, 'event')} of this window {'is' if dead == 1 else 'are'} pruned: look for ✂."
-    return "Nothing in this window is pruned: every event is still needed, under the stages that are on."
+    return "Nothing in this window is pruned by the stages that are on."
 
 
 def _largest(inspected: Inspected) -> list[Part]:

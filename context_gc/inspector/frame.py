@@ -18,7 +18,7 @@ from ..trace import Trace, Window
 from . import settings, traces
 from .header import header
 from .home import PAGES
-from .opener import nothing_open
+from .opener import nothing_open, refused
 from .rows import Row, rows
 from .savings import impacts
 from .sidebar import controls, file_picker, links, pickers
@@ -61,6 +61,7 @@ def frame(title: str) -> Inspected:
         controls(inspected.key, inspected.events, policy, inspected.result, inspected.rows)
     selected = settings.text("event")
     header(title, trace, number, inspected.turns, inspected.rows)
+    refused()
     settings.mirror()
     return Inspected(
         trace, window, inspected.events, inspected.result, policy, inspected.rows, inspected.by_id,

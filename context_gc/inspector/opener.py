@@ -22,14 +22,22 @@ def uploader(key: str) -> None:
         label_visibility="collapsed",
         help="JSON or JSONL of any known format; read in memory, sent nowhere.",
     )
-    for fault in st.session_state.get(FAULTS, ()):
+
+
+def refused() -> None:
+    """What the last upload brought that could not be opened, on every page until it is dismissed."""
+    faults = st.session_state.get(FAULTS, ())
+    for fault in faults:
         notice(fault, "error")
+    if faults:
+        st.button("Dismiss", key="dismiss_refused", on_click=st.session_state.pop, args=(FAULTS,))
 
 
 def nothing_open(fault: str) -> None:
     """The empty state: what went wrong if something did, and the ways to open a trace."""
     if fault:
         notice(fault, "error")
+    refused()
     st.html("<p><b>Open a trace</b> to see what its context is made of, what is dead, and why.</p>")
     uploader("upload_first")
     st.html("<p>Or look at a sample, or start with <code>context-gc inspect FILE</code>.</p>")

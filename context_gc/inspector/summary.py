@@ -29,7 +29,7 @@ def answer(rows: Sequence[Row], turns: int, before: int, after: int) -> str:
     dead = [row for row in rows if row.is_dead]
     start = f"{count(turns, 'turn')}, {tokens(before)} tokens. "
     if not dead:
-        return start + "None of them are dead under the stages that are on: every event is still needed."
+        return start + "None of them are dead under the stages that are on."
     total = sum(row.tokens for row in dead)
     by_stage: dict[str, int] = {}
     for row in dead:
