@@ -137,7 +137,7 @@ class Compaction(Mapping[str, Any]):
         return [each for each in map(self._ledger.__getitem__, self._ledger) if each.kept is None]
 
     def _survivors(self) -> list[Event]:
-        cut = set(self["pruned_ids"])
+        cut = {each.event_id for each in self._cut()}
         return [own(event) for event in self.events if event["id"] not in cut]
 
     def _protected_ids(self) -> list[str]:

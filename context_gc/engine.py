@@ -80,9 +80,7 @@ class Engine:
             self._touched.update(found.units)
 
     def at(self, version: int) -> Mapping[int, Verdict]:
-        """The verdicts as they were after the first `version` entries of the log."""
-        if version == len(self.log):
-            return self.verdicts
+        """The verdicts as they were after the first `version` entries of the log; they stay as they are."""
         past: dict[int, Verdict] = {}
         for seq, verdict in self.log[:version]:
             if verdict is None:
