@@ -104,8 +104,8 @@ class StateGraph:
                     problem = "is its own parent" if parent == name else f"parent {parent!r} is not there"
                     raise UnknownParent(f"event {name!r}", problem, "add the parent first", event_id=name)
                 self._unresolved.append(len(nodes))
-            table[name] = len(nodes)
             nodes.append(_private(event))
+            table[name] = len(nodes) - 1
             above(place)
 
     # reading

@@ -87,6 +87,7 @@ def test_events_come_from_any_iterable():
         ({"id": "b", "type": "decision", "timestamp": 1, "content": "c", "parent_id": "x"}, UnknownParent),
         ({"id": "b", "type": "decision", "timestamp": 1, "content": "c", "parent_id": "b"}, UnknownParent),
         ({"id": "b", "type": "decision", "timestamp": 1}, InvalidEvent),
+        ({"id": "b", "type": "set_var", "timestamp": 1, "key": "k", "value": object()}, InvalidEvent),
         (None, InvalidEvent),
     ],
 )
