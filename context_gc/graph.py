@@ -16,6 +16,7 @@ from .canonical import ATOMS, own
 from .decision import Decision
 from .errors import DuplicateEvent, InvalidEvent, UnknownParent
 from .events import PLAIN_SIZE, Event, validate_event
+from .units import Units
 
 if TYPE_CHECKING:
     import networkx
@@ -176,14 +177,6 @@ class StateGraph:
         late = [seq for seq in self._unresolved if max(self.parents(seq), default=-1) > seq]
         return sorted({*late, *(seq for seq, before in self._joined.items() if max(before) > seq)})
 
-    @property
-    def missing_parents(self) -> Iterator[tuple[str, str]]:
-        """(event id, parent id) of each event whose parent is not in the graph or is the event itself."""
-        for seq in self._unresolved:
-            name, parent = self._events[seq]["id"], self._events[seq]["parent_id"]
-            if self._seq.get(parent, seq) == seq:
-                yield name, parent
-
     def copy(self, size: int | None = None) -> StateGraph:
         """The first `size` events (default: all) with the edges between them; shares nothing that can change."""
         graph = self.reordered(range(len(self) if size is None else size))
@@ -202,11 +195,14 @@ class StateGraph:
 
     def edges(self) -> Iterator[Edge]:
         """Every edge, in trace order of the events that they follow from; ends that are not there are left out."""
-        for event in self._events:
+        units = Units.of(self._events)
+        for seq, event in enumerate(self._events):
             name = event["id"]
             for kind, source, target in _implied(event):
                 if source != target and source in self._seq and target in self._seq:
                     yield Edge(source, target, kind)
+            if (call := units.lead(seq)) != seq:
+                yield Edge(self._events[call]["id"], name, "answers")
             decision = self.decisions.get(name)
             if decision is not None and decision.stage != "dead-branches":
                 for survivor in decision.because:
@@ -230,9 +226,7 @@ def _implied(event: Event) -> Iterator[tuple[str, str, str]]:
     name, kind = event["id"], event["type"]
     if event.get("parent_id") is not None:
         yield "sequence", event["parent_id"], name
-    if kind == "tool_result":
-        yield "answers", event["call_id"], name
-    elif kind == "abandon":
+    if kind == "abandon":
         for target in event["ref_to"]:
             yield "abandons", name, target
     elif kind == "error" and event.get("related_to") is not None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from .events import Event
 
@@ -20,6 +20,17 @@ class Units:
         self._by_event_id: dict[str, int] = {}
         self._by_provider_id: dict[str, int] = {}
         self._waiting: dict[str, list[int]] = {}
+
+    @classmethod
+    def of(cls, events: Iterable[Event]) -> Units:
+        """The units of a whole trace."""
+        units = cls()
+        for seq, event in enumerate(events):
+            if event["type"] == "tool_call":
+                units.add_call(seq, event)
+            elif event["type"] == "tool_result":
+                units.add_result(seq, event)
+        return units
 
     def add_call(self, seq: int, event: Event) -> Sequence[int]:
         """Take in a call; gives the results that waited for it."""

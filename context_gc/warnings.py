@@ -13,19 +13,15 @@ SHOWN = 3  #: ids named in one warning; the rest are counted
 def warnings(events: Sequence[Event]) -> list[str]:
     """One sentence for each kind of oddity, naming the first few events."""
     ids = {event["id"] for event in events}
-    units = Units()
+    units = Units.of(events)
     found: dict[str, list[str]] = {}
-    for seq, event in enumerate(events):
+    for event in events:
         name, kind, parent = event["id"], event["type"], event.get("parent_id")
         if parent == name:
             found.setdefault("is its own parent; taken as having none", []).append(name)
         elif parent is not None and parent not in ids:
             found.setdefault("has a parent that is not in the trace; taken as having none", []).append(name)
-        if kind == "tool_call":
-            units.add_call(seq, event)
-        elif kind == "tool_result":
-            units.add_result(seq, event)
-        elif kind == "abandon":
+        if kind == "abandon":
             if not event["ref_to"]:
                 found.setdefault("abandons nothing", []).append(name)
             elif not ids.issuperset(event["ref_to"]):

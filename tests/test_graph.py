@@ -63,7 +63,14 @@ def test_an_abandon_supersedes_nothing():
 def test_an_edge_to_what_is_not_there_is_left_out():
     graph = graph_of("a decision a <missing\nr result nowhere ok <\nz abandon nothing <")
     assert list(graph.edges()) == []
-    assert list(graph.missing_parents) == [("a", "missing")]
+
+
+def test_a_result_is_joined_to_its_call_by_the_providers_id_too():
+    events = trace("c call get\nr result call_0 ok")
+    events[0]["call_id"] = "call_0"
+    graph = StateGraph()
+    graph.extend(events)
+    assert Edge("c", "r", "answers") in list(graph.edges())
 
 
 def test_a_parent_may_come_later():
@@ -109,7 +116,6 @@ def test_an_event_that_is_its_own_parent_has_none():
     graph.add_edge("a", "a")
     assert graph.parents(0) == []
     assert list(graph.children(0)) == []
-    assert list(graph.missing_parents) == [("a", "a")]
 
 
 def test_extend_takes_all_or_nothing():
@@ -121,7 +127,6 @@ def test_extend_takes_all_or_nothing():
     with pytest.raises(UnknownParent):
         graph.extend(trace("c decision c\nd decision d <missing"), parents_first=True)
     assert list(graph) == ["a"]
-    assert list(graph.missing_parents) == []
     graph.extend(trace("b decision b <a\nc decision c"))
     assert list(graph) == ["a", "b", "c"]
     assert list(graph.children(0)) == [1]

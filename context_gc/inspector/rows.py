@@ -69,12 +69,7 @@ def rows(
 
 def leaders(events: Sequence[Event]) -> list[int]:
     """For each event the place of the event that stands for it: the call of a result, else itself."""
-    units = Units()
-    for seq, event in enumerate(events):
-        if event["type"] == "tool_call":
-            units.add_call(seq, event)
-        elif event["type"] == "tool_result":
-            units.add_result(seq, event)
+    units = Units.of(events)
     return [units.lead(seq) for seq in range(len(events))]
 
 
