@@ -13,7 +13,7 @@ from typing import Any
 ATOMS = frozenset((str, int, float, bool, type(None)))
 _flat, _named = ATOMS.issuperset, frozenset((str,)).issuperset
 _sorted = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False)
-_readable = json.JSONEncoder(ensure_ascii=False)
+_readable, _escaped = json.JSONEncoder(ensure_ascii=False), json.JSONEncoder()
 
 
 def canonical(value: Any) -> str:
@@ -21,9 +21,9 @@ def canonical(value: Any) -> str:
     return _encode(value, _sorted, ",", ":", True)
 
 
-def readable(value: Any) -> str:
+def readable(value: Any, ascii_only: bool = False) -> str:
     """The JSON text of a value as a person writes it: keys as they come, a space after each comma."""
-    return _encode(value, _readable, ", ", ": ", False)
+    return _encode(value, _escaped if ascii_only else _readable, ", ", ": ", False)
 
 
 def digest(value: Any) -> str:

@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from context_gc import Compaction, Policy, compact_events
-from context_gc.inspector.diff_data import CLIP, DRAWN, FOLD_FROM, answer, clip, page, shown, signed, stretches, whole
+from context_gc.inspector.diff_data import CLIP, DRAWN, FOLD_FROM, answer, clip, page, shown, stretches, whole
 from context_gc.inspector.diff_rows import CUT, MARKED, SAME, Diff, diff, first_stages, parts, steps
+from context_gc.inspector.say import signed
 from context_gc.render import line
 
 Event = dict[str, Any]

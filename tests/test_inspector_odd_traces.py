@@ -10,10 +10,21 @@ import pytest
 import streamlit
 from streamlit.testing.v1 import AppTest
 
+from context_gc import Trace, Window, compact_events
+from context_gc.inspector.detail import indented
 from context_gc.inspector.home import PAGES
+from context_gc.inspector.receipt_table import jsonl, receipts
+from context_gc.inspector.rows import rows
 
 ROOT = Path(__file__).parents[1]
 LONE = "\ud83e"  # half of a pair, as a cut in the middle of an emoji leaves it
+
+
+def nested(depth: int) -> list[Any]:
+    value: list[Any] = []
+    for _ in range(depth):
+        value = [value]
+    return value
 
 
 def event(name: str, kind: str, **fields: Any) -> dict[str, Any]:
@@ -37,6 +48,10 @@ ODD: dict[str, list[dict[str, Any]]] = {
     "an empty path": [
         event("a", "tool_call", tool_name="Read", arguments={"file_path": ""}),
         event("b", "file_read", path="/"),
+    ],
+    "a deep value": [
+        event("a", "set_var", key="k", value=nested(900)),
+        event("b", "set_var", key="k", value=nested(900)),
     ],
     "a ring": [
         event("a", "decision", content="x") | {"parent_id": "b"},
@@ -68,3 +83,13 @@ def test_every_page_draws_it(odd: str, script: str, tmp_path: Path, monkeypatch:
             app.session_state.settings["event"] = selected
             app.run()
         assert not app.exception, [each.message for each in app.exception]
+
+
+def test_what_is_nested_too_deeply_for_an_encoder_is_shown_and_exported_all_the_same() -> None:
+    events = [event("a", "set_var", key="k", value=nested(5_000)), event("b", "set_var", key="k", value=1)]
+    result = compact_events(events)
+    assert indented(events[0]).count("[") == 5_001
+    trace = Trace(events, "native", windows=[Window(0, 2)])
+    exported = jsonl(receipts(rows(trace, trace.windows[0], result), events), result)
+    assert exported.isascii()
+    assert exported.count("[" * 5_001) == 1

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 from datetime import UTC, datetime
 
 import streamlit as st
 
+from ..canonical import readable
 from ..errors import ContextGCError
-from ..receipts import Receipt, expand_receipt, receipt_of
+from ..receipts import expand_receipt, receipt_of
 from ..render import sendable
 from . import settings
 from .frame import Inspected, link, select
+from .notice import notice
 from .palette import MARKS
 from .parts import Part, el, event_link, parts
 from .rows import Row
-from .say import brief, count, notice, signed, tokens, words
+from .say import brief, count, signed, tokens, words
 from .summary import largest_dead
 
 SHOWN = 20_000  #: characters of a text that are drawn; the rest is told and can be copied from the diff
@@ -98,7 +101,7 @@ def _buttons(row: Row, inspected: Inspected, here: str) -> None:
             st.button("Go to witness", on_click=select, args=(witness,))
         if row.is_dead:
             back = _is_recovered(row, inspected)
-            st.button("Hide original" if back else "Recover", on_click=_recover, args=(inspected.key, row.id, not back))
+            st.button("Hide original" if back else "Recover", on_click=recover, args=(inspected.key, row.id, not back))
         pins = settings.texts("pins")
         told = "Unpin" if row.id in pins else "Pin"
         st.button(told, on_click=settings.pin, args=(row.id,), help="A pinned event stays, whatever the stages find.")
@@ -114,15 +117,16 @@ def _tabs(row: Row, inspected: Inspected) -> None:
     with tabs["Rendered"]:
         code(_in_prompt(row, inspected) if row.is_dead else row.text)
     with tabs["Source record"]:
-        code(json.dumps(inspected.events[row.seq], indent=1, ensure_ascii=False))
+        code(indented(inspected.events[row.seq]))
     if row.is_dead:
         with tabs["Original"]:
             code(row.text)
         with tabs["Receipt"]:
-            code(_told(receipt_of(inspected.result["graph"], row.receipt_id)))
+            code(indented(asdict(receipt_of(inspected.result["graph"], row.receipt_id))))
 
 
-def _recover(key: str, event_id: str, back: bool) -> None:
+def recover(key: str, event_id: str | None, back: bool = True) -> None:
+    """Have the panel show the original of an event under a view's key, or no longer."""
     st.session_state.recovered = (key, event_id) if back else None
 
 
@@ -158,10 +162,12 @@ def _recovered(row: Row, inspected: Inspected) -> None:
         st.html(f"<small>The same stub stands for {count(len(events) - len(own), 'more event')}.</small>")
 
 
-def _told(receipt: Receipt) -> str:
-    fields = {"id": receipt.id, "stage": receipt.stage, "reason": receipt.reason, "because": list(receipt.because),
-              "event_ids": list(receipt.event_ids), "sha256": list(receipt.sha256)}  # fmt: skip
-    return json.dumps(fields, indent=1, ensure_ascii=False)
+def indented(value: object) -> str:
+    """JSON over several lines; on one line where it is nested too deeply for the encoder."""
+    try:
+        return json.dumps(value, indent=1, ensure_ascii=False)
+    except RecursionError:
+        return readable(value)
 
 
 def code(text: str) -> None:

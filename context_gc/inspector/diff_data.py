@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from .diff_rows import CUT, MARKED, SAME, Change, Diff, DiffRow, Part, parts
+from .say import signed
 
 CONTEXT = 3  #: unchanged events that stay around a change
 FOLD_FROM = 6  #: fewer unchanged events than this are not folded
@@ -109,11 +110,6 @@ def whole(row: DiffRow) -> str:
     text = shown(row.before if row.fate == CUT else row.after or row.before)
     rest = len(text) - OPENED
     return text if rest <= 0 else f"{text[:OPENED]}\n… {rest:,} more characters: the event's own panel has them"
-
-
-def signed(tokens: int) -> str:
-    """A change in tokens with its sign, a true minus and thousands separators; zero has none."""
-    return f"{'+' if tokens > 0 else '−' if tokens < 0 else ''}{abs(tokens):,}"
 
 
 # folding

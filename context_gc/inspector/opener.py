@@ -6,7 +6,7 @@ import streamlit as st
 
 from ..errors import ContextGCError
 from . import settings, traces
-from .say import notice
+from .notice import notice
 
 FAULTS = "open_faults"  # session key: sentences about the last upload
 

@@ -11,10 +11,11 @@ import streamlit as st
 from . import settings
 from .frame import Inspected
 from .header import HIGH, LOW
+from .notice import notice
 from .palette import DARK, LIGHT
 from .parts import Part, el, event_link, parts
 from .rows import Row
-from .say import count, notice, share, tokens, words
+from .say import count, share, tokens, words
 from .summary import answer, growth, largest_dead, reported, slices
 
 LISTED = 200  #: problems that are listed

@@ -6,12 +6,11 @@ for each receipt they are asked about, so they serve one receipt at a time, not 
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from time import perf_counter
 
-from ..canonical import canonical, digest
+from ..canonical import canonical, digest, readable
 from ..compaction import Compaction
 from ..events import Event
 from .rows import Row
@@ -98,7 +97,7 @@ def verify(table: Sequence[ReceiptRow], result: Compaction) -> Verification:
 
 def jsonl(table: Iterable[ReceiptRow], result: Compaction) -> str:
     """Receipts with their originals, one a line, in ASCII. A line's digests are those of its events."""
-    return "".join(json.dumps(_exported(row, result)) + "\n" for row in table)
+    return "".join(readable(_exported(row, result), ascii_only=True) + "\n" for row in table)
 
 
 def holder(table: Iterable[ReceiptRow], event_id: str | None) -> ReceiptRow | None:
@@ -167,8 +166,8 @@ def _exported(row: ReceiptRow, result: Compaction) -> dict[str, object]:
         "id": row.id,
         "stage": row.stage,
         "reason": row.reason,
-        "event_ids": row.event_ids,
-        "sha256": row.sha256,
+        "event_ids": list(row.event_ids),
+        "sha256": list(row.sha256),
         "events": [result.event(name) for name in row.event_ids],
     }
 

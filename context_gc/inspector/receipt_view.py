@@ -10,8 +10,10 @@ import pandas as pd
 import streamlit as st
 from pandas.io.formats.style import Styler
 
+from .detail import recover
 from .diff_data import shown
 from .frame import Inspected, select
+from .notice import notice
 from .palette import DARK, LIGHT
 from .receipt_table import (
     ONE_LINER,
@@ -25,7 +27,7 @@ from .receipt_table import (
     receipts,
     verify,
 )
-from .say import count, notice, share, signed, words
+from .say import count, share, signed, words
 
 CHARS = 6_000  #: of a canonical original that are drawn
 SHOWN_FAULTS = 20
@@ -119,7 +121,8 @@ def recover_selected(inspected: Inspected) -> None:
     """Have the detail panel begin with the recovered original when another event is selected."""
     now = inspected.key, inspected.selected
     if st.session_state.get("receipts_recovered") != now:
-        st.session_state.receipts_recovered = st.session_state.recovered = now
+        st.session_state.receipts_recovered = now
+        recover(*now)
 
 
 def prove_it(table: tuple[ReceiptRow, ...], inspected: Inspected) -> None:

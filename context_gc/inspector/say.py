@@ -1,10 +1,6 @@
-"""Say: figures and sentences as the inspector writes them, and the only ways from trace text to HTML."""
+"""Say: figures and words as the inspector writes them; no streamlit."""
 
 from __future__ import annotations
-
-from html import escape
-
-import streamlit as st
 
 
 def tokens(count: int) -> str:
@@ -37,10 +33,3 @@ def count(number: int, one: str, many: str = "") -> str:
 def words(stage: str) -> str:
     """A stage's name as people say it: dead branches."""
     return stage.replace("-", " ")
-
-
-def notice(text: str, kind: str = "info") -> None:
-    """One plain sentence in a box; `text` may come from a trace. Kinds: info, warning, error."""
-    role = "alert" if kind == "error" else "status"
-    word = {"error": "✕ ", "warning": "! "}.get(kind, "")
-    st.html(f'<div class="cg-notice cg-{kind}" role="{role}">{word}{escape(text)}</div>')

@@ -19,8 +19,8 @@ from ..errors import ContextGCError, TraceError
 from ..load import load_traces
 from ..trace import Trace
 from .home import SAMPLES
+from .launch import OPEN
 
-OPEN = "CONTEXT_GC_OPEN"
 SUFFIXES = (".jsonl", ".json", ".ndjson", ".md", ".log", ".txt", ".gz", ".traj", ".eval")
 LISTED = 500  #: files of a folder that are offered
 KEPT = 24  #: parsed files that the server keeps
