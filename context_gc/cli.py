@@ -45,8 +45,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="context-gc", description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.description = "See what an agent's context is made of, cut what is dead, recover any of it."
+    about = "See what an agent's context is made of, cut what is dead, recover any of it."
+    parser = argparse.ArgumentParser(prog="context-gc", description=about)
     parser.add_argument("--version", action="version", version=f"context-gc {_version()}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     reading = argparse.ArgumentParser(add_help=False)

@@ -19,6 +19,16 @@ from context_gc import Compaction
 Event = dict[str, Any]
 _MARK = re.compile(r"(?:^|\s+)([<@!#~])([^\s<@!#~]*)$")
 
+#: an attempt that is given up, and the pivot that hangs below the abandon
+PIVOT = """
+p decision plan
+c1 call try
+r1 result c1 no
+z abandon c1 : A does not scale
+d decision switch to approach B because A failed
+c2 call other
+"""
+
 
 def trace(text: str) -> list[Event]:
     """The events of a trace in the notation; empty lines and lines that begin with `# ` are left out."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 import itertools
 
 import pytest
-from notation import told, trace
+from notation import PIVOT, told, trace
 
 from context_gc import (
     ContextGC,
@@ -24,16 +24,6 @@ from context_gc import (
 
 def prompt(text: str, **policy) -> str:
     return compact_events(trace(text), Policy(**policy))["prompt"]
-
-
-PIVOT = """
-p decision plan
-c1 call try
-r1 result c1 no
-z abandon c1 : A does not scale
-d decision switch to approach B because A failed
-c2 call other
-"""
 
 
 def test_u01_work_below_an_abandon_lives():

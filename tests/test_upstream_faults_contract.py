@@ -10,7 +10,7 @@ import json
 import sys
 
 import pytest
-from notation import trace
+from notation import PIVOT, trace
 
 from context_gc import (
     EVENT_TYPES,
@@ -27,14 +27,6 @@ from context_gc import (
     validate_event,
 )
 
-PIVOT = """
-p decision plan
-c1 call try
-r1 result c1 no
-z abandon c1 : A does not scale
-d decision switch to approach B because A failed
-c2 call other
-"""
 BRANCHES = "d decision fork\nb1 x = 1 <d\nb2 x = 2 <d"
 
 

@@ -30,9 +30,7 @@ class Stage(Protocol):
 
 @runtime_checkable
 class SweepStage(Stage, Protocol):
-    """Finds events by walking from one event, when that arrives."""
-
-    sweeps: ClassVar[str]  #: the event type that starts a sweep
+    """Finds events by walking from an abandon, when that arrives."""
 
     def sweep(self, seq: int, view: View) -> Iterable[int]:
         """The places of the events that are dead because of the one at `seq`."""

@@ -20,7 +20,6 @@ class DeadBranches:
 
     name: ClassVar[str] = "dead-branches"
     rationale: ClassVar[str] = "The agent gave this branch up; what it did there no longer holds."
-    sweeps: ClassVar[str] = "abandon"
 
     def sweep(self, seq: int, view: View) -> Iterator[int]:
         for name in view.events[seq]["ref_to"]:
