@@ -11,10 +11,12 @@ import pytest
 import streamlit
 from streamlit.testing.v1 import AppTest
 
-from context_gc import Policy
+from context_gc import Policy, load_traces
 from context_gc.inspector.home import PAGES, SAMPLES
 from context_gc.inspector.settings import DEFAULTS, policy
 from context_gc.inspector.traces import SUFFIXES
+from context_gc.meter import event_tokens
+from context_gc.tokens import COUNTERS
 
 ROOT = Path(__file__).parents[1]
 SCRIPTS = [script for script, _ in PAGES]
@@ -254,3 +256,13 @@ def test_no_text_of_a_trace_is_given_to_markdown(tmp_path: Path, monkeypatch: py
         for widget in (*app.toggle, *app.selectbox, *app.multiselect, *app.text_input, *app.button, *app.number_input):
             assert mark not in f"{widget.label} {widget.help}", (script, widget.label)
         assert mark in page_text(app)
+
+
+def test_the_receipt_counts_tokens_as_the_view_does() -> None:
+    (event,) = [event for event in load_traces(SAMPLES / f"{SAMPLE}.jsonl")[0].events if event["id"] == PRUNED]
+    sizes = {name: event_tokens(event, COUNTERS[name]) for name in ("chars4", "claude", "o200k")}
+    assert len(set(sizes.values())) == 3
+    for name, size in sizes.items():
+        app = run("pages/graph.py", trace=SAMPLE, event=PRUNED, counter=name)
+        (receipt,) = [json.loads(code.value) for code in app.code if '"sha256": [' in code.value]
+        assert receipt["tokens"] == size

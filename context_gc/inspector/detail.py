@@ -12,6 +12,7 @@ from ..canonical import readable
 from ..errors import ContextGCError
 from ..receipts import expand_receipt, receipt_of
 from ..render import sendable
+from ..tokens import COUNTERS
 from . import settings
 from .frame import Inspected, link, select
 from .notice import notice
@@ -122,7 +123,8 @@ def _tabs(row: Row, inspected: Inspected) -> None:
         with tabs["Original"]:
             code(row.text)
         with tabs["Receipt"]:
-            code(indented(asdict(receipt_of(inspected.result["graph"], row.receipt_id))))
+            counter = COUNTERS[inspected.policy.counter]
+            code(indented(asdict(receipt_of(inspected.result["graph"], row.receipt_id, counter))))
 
 
 def recover(key: str, event_id: str | None, back: bool = True) -> None:
