@@ -1,15 +1,23 @@
 """context-gc: cut exactly what is dead in an agent's context, and leave a receipt for everything that was cut."""
 
+from .budget import Budget
 from .compaction import Compaction
 from .compactor import ContextGC, compact_events
+from .context import CompactionResult, ContextCompactor
+from .context_bus import ContextBus
+from .context_pack import ContextPack
 from .decision import Decision
 from .errors import (
     AmbiguousFormat,
     ContextGCError,
     DuplicateEvent,
+    InvalidContext,
     InvalidEvent,
     InvalidPolicy,
     NotPruned,
+    PackError,
+    SessionError,
+    StoreError,
     TraceError,
     UnknownFormat,
     UnknownParent,
@@ -20,30 +28,51 @@ from .explain import Explanation
 from .graph import Edge, StateGraph
 from .load import load_trace, load_traces
 from .middleware import ContextGCMiddleware
+from .passes import BudgetState, BudgetUnreachable, Pass
 from .policy import Policy
+from .receipt_store import ReceiptStore
 from .receipts import Receipt, expand_receipt, get_receipt, receipt_of
+from .run_log import RunLog
+from .session import Session
+from .timeline import Timeline, timeline
 from .tokens import Counter
 from .trace import Problem, Trace, Usage, Window
 
 __all__ = [
     "EVENT_TYPES",
     "AmbiguousFormat",
+    "Budget",
+    "BudgetState",
+    "BudgetUnreachable",
     "Compaction",
+    "CompactionResult",
+    "ContextBus",
+    "ContextCompactor",
     "ContextGC",
     "ContextGCError",
     "ContextGCMiddleware",
+    "ContextPack",
     "Counter",
     "Decision",
     "DuplicateEvent",
     "Edge",
     "Explanation",
+    "InvalidContext",
     "InvalidEvent",
     "InvalidPolicy",
     "NotPruned",
+    "PackError",
+    "Pass",
     "Policy",
     "Problem",
     "Receipt",
+    "ReceiptStore",
+    "RunLog",
+    "Session",
+    "SessionError",
     "StateGraph",
+    "StoreError",
+    "Timeline",
     "Trace",
     "TraceError",
     "UnknownFormat",
@@ -57,5 +86,6 @@ __all__ = [
     "load_trace",
     "load_traces",
     "receipt_of",
+    "timeline",
     "validate_event",
 ]

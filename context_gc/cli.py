@@ -7,9 +7,13 @@ import io
 import os
 import sys
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from importlib.metadata import PackageNotFoundError, version
+from typing import Any
 
+from .budget import Budget
 from .canonical import readable
+from .cli_runs import add_commands
 from .compaction import Compaction
 from .compactor import compact_events
 from .edits import edit_script
@@ -22,6 +26,7 @@ from .receipts import expand_receipt, receipt_of
 from .trace import Trace
 
 STDIN = "-"
+_BUDGET = ("max_tokens", "threshold_low", "threshold_high", "target")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -63,6 +68,10 @@ def _parser() -> argparse.ArgumentParser:
     sub = command("compact", _compact, "Print the compacted prompt.")
     sub.add_argument("--dry-run", action="store_true", help="print what would be pruned and what is protected")
     sub.add_argument("--json", action="store_true", help="print the whole result as JSON")
+    sub.add_argument("--max-tokens", type=int, metavar="N", help="the context window: compact as far as it needs")
+    sub.add_argument("--threshold-low", type=float, metavar="SHARE", help="what is dead goes from here on (0.75)")
+    sub.add_argument("--threshold-high", type=float, metavar="SHARE", help="live events make room from here on (0.92)")
+    sub.add_argument("--target", type=float, metavar="SHARE", help="down to here (0.4)")
     sub = command("explain", _explain, "Tell why an event is pruned, protected or kept.")
     sub.add_argument("id", metavar="ID")
     sub = command("restore", _restore, "Print the original of what was pruned, as JSON, one event a line.")
@@ -74,6 +83,7 @@ def _parser() -> argparse.ArgumentParser:
     sub.add_argument("--port", type=int, default=8501, help="the port on this machine (8501)")
     sub.add_argument("--headless", action="store_true", help="do not open a browser")
     sub.set_defaults(run=_inspect)
+    add_commands(commands)
     return parser
 
 
@@ -113,7 +123,18 @@ def _dry_run(result: Compaction) -> Iterator[str]:
             mark = f" | Prompt impact: {impact:+,} tokens (a mark)" if (impact := result.impact(name)) else ""
             yield f"PROTECT {_one_line(name)} | Reason: {_one_line(reason)}{mark}"
     before, after = result["tokens_before"], result["tokens_after"]
+    if (budget := result["budget"]) is not None:
+        yield from _budget(budget)
     yield f"TOTAL {len(cut):,} of {len(result.events):,} events | {before:,} -> {after:,} tokens ({after - before:+,})"
+
+
+def _budget(told: dict[str, Any]) -> Iterator[str]:
+    for each in told["passes"]:
+        gain, evicted = each["gain"], each["evicted"]
+        yield f"PASS {each['number']} | {each['moment']} | frees {gain:,} tokens | {evicted:,} live events made room"
+    yield f"WINDOW {told['tokens']:,} of {told['max_tokens']:,} tokens ({told['usage']:.1%}) | level {told['level']}"
+    for held in (told["unreachable"] or {}).get("holds", ()):
+        yield f"HOLDS {held[1]:,} tokens | {held[0]}"
 
 
 def _explain(arguments: argparse.Namespace) -> int:
@@ -177,7 +198,13 @@ def _source(name: str) -> tuple[str | bytes, str | None]:
 
 
 def _policy(arguments: argparse.Namespace) -> Policy:
-    return Policy.load(arguments.policy) if arguments.policy else Policy()
+    policy = Policy.load(arguments.policy) if arguments.policy else Policy()
+    asked = {name: value for name in _BUDGET if (value := getattr(arguments, name, None)) is not None}
+    if not asked:
+        return policy
+    if policy.budget is not None:
+        return replace(policy, budget=replace(policy.budget, **asked))
+    return replace(policy, budget=Budget.from_mapping(asked))
 
 
 def _chosen(arguments: argparse.Namespace) -> Trace:

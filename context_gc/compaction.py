@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from types import MappingProxyType
 from typing import Any
@@ -14,33 +14,70 @@ from .events import Event
 from .graph import StateGraph
 from .ledger import Ledger
 from .meter import Meter
+from .passes import BudgetState
 from .prompt import Prompt
-from .tokens import COUNTERS, Counter
+from .receipts import Receipt, receipt_for
+from .verdicts import Verdicts
 from .warnings import warnings
 
 
 class Live:
-    """An engine with its ledger and prompt, moving on together."""
+    """An engine with its ledger and prompt, moving on together: what is found dead is cut at once."""
 
-    def __init__(self, engine: Engine, counter: Counter | None = None) -> None:
+    def __init__(self, engine: Engine, book: Verdicts | None = None) -> None:
         self.engine = engine
-        self.counter = counter or COUNTERS[engine.policy.counter]
-        self.ledger = Ledger(engine, engine.verdicts)
+        self.meter = Meter(engine.graph.events, engine.counter)
+        self.book = engine.verdicts if book is None else book  #: what the prompt follows
+        self.ledger = Ledger(engine, self.book)
         self.prompt = self.blank(self.ledger)
         self._read = 0
         engine.graph.decisions = self.ledger
 
     def blank(self, ledger: Ledger) -> Prompt:
         """A prompt that has not taken in any event yet."""
-        events = self.engine.graph.events
-        return Prompt(events, ledger, self.engine.policy.stubs, Meter(events, self.counter))
+        return Prompt(self.engine.graph.events, ledger, self.engine.policy, self.meter)
 
-    def advance(self) -> None:
+    def advance(self, force: bool = False, cold: bool = False) -> None:
         """Bring verdicts and prompt up to date with the graph."""
         self.engine.advance()
-        changed = {seq for seq, _ in self.engine.log[self._read :]}
-        self._read = len(self.engine.log)
-        self.prompt.update(self.engine.taken, changed, self.engine.verdicts)
+        self.render()
+
+    def render(self) -> None:
+        """Bring the prompt up to date with the book."""
+        changed = {seq for seq, _ in self.book.log[self._read :]}
+        self._read = len(self.book.log)
+        self.prompt.update(self.engine.taken, changed, self.book)
+
+    def follow(self, prompt: Prompt) -> None:
+        """Go on with another prompt that shows what the book says."""
+        self.ledger, self.prompt, self._read = prompt.ledger, prompt, len(self.book.log)
+        self.ledger.verdicts = self.book
+        self.engine.graph.decisions = self.ledger
+
+    def look(self) -> None:
+        """Take in new events; under a budget without a pass."""
+        self.advance()
+
+    def receipts(self, places: Iterable[int]) -> Iterator[tuple[Receipt, list[Event]]]:
+        """The receipt, and the originals, of what is cut or clipped among these places.
+
+        Also of what a style of stubs shows in full for now.
+        """
+        clusters = self.ledger.clusters
+        told: set[str] = set()
+        for seq in places:
+            verdict, cluster = self.book.get(seq), clusters.get(seq)
+            if verdict is None or verdict.held is not None or cluster in told:
+                continue
+            members = [seq] if cluster is None else [place for place in sorted(clusters) if clusters[place] == cluster]
+            told.update(() if cluster is None else (cluster,))
+            events = [own(self.engine.graph.events[place]) for place in members]
+            yield receipt_for([self.ledger.decision(place) for place in members], events, self.meter.counter), events
+
+    @property
+    def state(self) -> BudgetState | None:
+        """How the window stands; None without a budget."""
+        return None
 
 
 class Compaction(Mapping[str, Any]):
@@ -49,14 +86,17 @@ class Compaction(Mapping[str, Any]):
     Keys: `prompt` (str), `tokens_before`, `tokens_after` (int), `receipts` (ids of receipts in trace order),
     `pruned_ids`, `protected_ids`, `compact_events` (copies of the surviving events), `decisions` (as dicts,
     also those about events that are kept), `stubs` (each with its text and the events it stands for),
-    `warnings` (str), `graph` (StateGraph). All but `graph` are JSON values.
+    `warnings` (str), `budget` (how the window stands, with all passes; None without a budget), `graph`
+    (StateGraph). All but `graph` are JSON values. What is clipped has a receipt and is not in `pruned_ids`;
+    in `compact_events` it stands in full.
     """
 
     def __init__(self, live: Live, private: bool) -> None:
         self._live = live
         self._private = private  # nobody else holds the graph
-        self._size, self._version = live.engine.taken, len(live.engine.log)
-        self._ended = dict(live.engine.ended)
+        self._moment, self._version = live.engine.guard.moment, len(live.book.log)
+        self._size = self._moment.size
+        self._budget = live.state
         self._values: dict[str, Any] = {}
 
     def __getitem__(self, key: str) -> Any:
@@ -84,7 +124,7 @@ class Compaction(Mapping[str, Any]):
 
     def protected(self, event_id: str) -> str | None:
         """What protects an event, such as "importance=critical"; None when nothing does."""
-        return self._live.engine.protected(self._seq(event_id), self._ended, self._size)
+        return self._live.engine.protected(self._seq(event_id), self._moment)
 
     def impact(self, event_id: str) -> int:
         """Tokens that the event's fate adds to the full history, its share of the stub included."""
@@ -118,23 +158,25 @@ class Compaction(Mapping[str, Any]):
 
     @property
     def _state(self) -> tuple[Ledger, Prompt]:
-        engine = self._live.engine
-        if (engine.taken, len(engine.log)) == (self._size, self._version):
+        if (self._live.engine.taken, len(self._live.book.log)) == (self._size, self._version):
             return self._live.ledger, self._live.prompt
         return self._past
 
     @cached_property
     def _past(self) -> tuple[Ledger, Prompt]:
         """What it was, worked out anew: its client has moved on since."""
-        engine = self._live.engine
-        verdicts = engine.at(self._version)
-        ledger = Ledger(engine, verdicts)
+        verdicts = self._live.book.at(self._version)
+        ledger = Ledger(self._live.engine, verdicts)
         prompt = self._live.blank(ledger)
         prompt.update(self._size, (), verdicts)
         return ledger, prompt
 
     def _cut(self) -> list[Decision]:
-        return [each for each in map(self._ledger.__getitem__, self._ledger) if each.kept is None]
+        return [each for each in map(self._ledger.__getitem__, self._ledger) if each.cut]
+
+    def _receipts(self) -> list[str]:
+        found = map(self._ledger.__getitem__, self._ledger)
+        return list(dict.fromkeys(each.receipt_id for each in found if each.kept is None))
 
     def _survivors(self) -> list[Event]:
         cut = {each.event_id for each in self._cut()}
@@ -142,7 +184,7 @@ class Compaction(Mapping[str, Any]):
 
     def _protected_ids(self) -> list[str]:
         engine = self._live.engine
-        return [event["id"] for seq, event in enumerate(self.events) if engine.protected(seq, self._ended, self._size)]
+        return [event["id"] for seq, event in enumerate(self.events) if engine.protected(seq, self._moment)]
 
     def _stubs(self) -> list[dict[str, Any]]:
         prompt, events, ledger = self.layout, self.events, self._ledger
@@ -166,12 +208,13 @@ _VALUES: Mapping[str, Callable[[Compaction], Any]] = {
     "prompt": lambda self: self.layout.text,
     "tokens_before": lambda self: self.layout.tokens_before,
     "tokens_after": lambda self: self.layout.tokens_after,
-    "receipts": lambda self: list(dict.fromkeys(each.receipt_id for each in self._cut())),
+    "receipts": Compaction._receipts,
     "pruned_ids": lambda self: [each.event_id for each in self._cut()],
     "protected_ids": Compaction._protected_ids,
     "compact_events": Compaction._survivors,
     "decisions": lambda self: [self._ledger[name].to_dict() for name in self._ledger],
     "stubs": Compaction._stubs,
     "warnings": lambda self: warnings(self.events),
+    "budget": lambda self: None if self._budget is None else self._budget.to_dict(),
     "graph": Compaction._graph,
 }

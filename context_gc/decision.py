@@ -17,6 +17,13 @@ class Decision:
     because: tuple[str, ...] = ()  #: ids of the events that make it safe: survivors, or the abandon
     cluster: str | None = None  #: id of the receipt that stands for several events at once
     kept: str | None = None  #: what kept the event in spite of this, such as "importance=critical"
+    clipped: bool = False  #: the event stands in the prompt as its first and last lines
+    seam: bool = False  #: its stub does not join the one before it, which had been sent
+
+    @property
+    def cut(self) -> bool:
+        """Whether the event is out of the prompt."""
+        return self.kept is None and not self.clipped
 
     @property
     def receipt_id(self) -> str:
@@ -42,4 +49,5 @@ class Decision:
             "because": list(self.because),
             "cluster": self.cluster,
             "kept": self.kept,
+            "clipped": self.clipped,
         }

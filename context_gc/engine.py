@@ -8,41 +8,34 @@ the groups that changed and settles the units that were touched. Everything is b
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
 
 from .events import label
 from .findings import Findings
 from .graph import StateGraph
 from .groups import Groups
+from .guard import Guard, Moment
 from .policy import Policy
-from .protection import protection, retention
-from .stages import STAGES, GroupStage, SweepStage, View
+from .stages import STAGES, ClipStage, GroupStage, SweepStage, View
+from .tokens import COUNTERS, Counter
+from .verdicts import Verdict, Verdicts
 
 PART_KEPT = "part of its branch is kept"
 NEEDED = "another event was pruned because this one is here"
 
 
-class Verdict(NamedTuple):
-    """What was found about an event. It is cut unless `kept` says what keeps it."""
-
-    stage: int  #: index into `Engine.stages`
-    witness: int  #: place of the event that makes it safe; its own place where there is none
-    kept: str | None
-
-
 class Engine:
     """The state of one compaction over a graph that only grows."""
 
-    def __init__(self, graph: StateGraph, policy: Policy) -> None:
+    def __init__(self, graph: StateGraph, policy: Policy, counter: Counter | None = None) -> None:
         self.graph = graph
         self.policy = policy
-        self.view = View(graph, policy)
+        self.counter = counter or COUNTERS[policy.counter]
+        self.view = View(graph, policy, self.counter)
         self.stages = [stage for stage in STAGES if stage.name in policy.stages]
         self.taken = 0  #: events taken in so far
-        self.verdicts: dict[int, Verdict] = {}
-        self.log: list[tuple[int, Verdict | None]] = []  #: every change of a verdict, in order
+        self.verdicts = Verdicts()
         self.abandons: list[int] = []  #: places of all abandon events, in order
-        self.ended: dict[str, int] = {}  #: scope -> place up to which it has ended
+        self.guard = Guard(graph.events, policy)
         self._found = [Findings() for _ in self.stages]
         self._groups = [Groups() for _ in self.stages]
         self._touched: set[int] = set()
@@ -52,9 +45,13 @@ class Engine:
         self._sweep: tuple[int, SweepStage] | None = None
         self._keys: dict[str, list[tuple[int, GroupStage]]] = {}
         self._judges: list[tuple[int, GroupStage]] = []
+        self._clip: tuple[int, ClipStage] | None = None
         for at, stage in enumerate(self.stages):
             if isinstance(stage, SweepStage):
                 self._sweep = at, stage
+                continue
+            if isinstance(stage, ClipStage):
+                self._clip = at, stage
                 continue
             kinds = stage.types(self.view)
             for kind in kinds:
@@ -75,30 +72,21 @@ class Engine:
 
     def end(self, scope: str) -> None:
         """End `task_end` or `session_end` for all events so far; what it retained is judged like the rest."""
-        self.ended[scope] = len(self.graph)
+        self.guard.ended[scope] = len(self.graph)
         for found in self._found:
             self._touched.update(found.units)
 
-    def at(self, version: int) -> Mapping[int, Verdict]:
-        """The verdicts as they were after the first `version` entries of the log; they stay as they are."""
-        past: dict[int, Verdict] = {}
-        for seq, verdict in self.log[:version]:
-            if verdict is None:
-                past.pop(seq, None)
-            else:
-                past[seq] = verdict
-        return past
+    def pin(self, seq: int) -> None:
+        """Keep an event, and its unit, from now on."""
+        self.guard.pinned.add(seq)
+        self._touched.add(seq)
 
-    def protected(self, seq: int, ended: Mapping[str, int] | None = None, size: int | None = None) -> str | None:
-        """What protects an event, or one that it is a unit with.
-
-        By default as of now; a result asks with the scopes that had `ended` and the events there were then.
-        """
+    def protected(self, seq: int, then: Moment | None = None) -> str | None:
+        """What protects an event, or one that it is a unit with; as of now or of a moment in the past."""
         members = self.view.units.members(self.view.units.lead(seq))
-        if size is not None:
-            members = [place for place in members if place < size]
-        ended = self.ended if ended is None else ended
-        reasons = {place: reason for place in members if (reason := self._guard(place, ended)) is not None}
+        if then is not None:
+            members = [place for place in members if place < then.size]
+        reasons = {place: reason for place in members if (reason := self.guard.reason(place, then)) is not None}
         return self._shared(seq, reasons) if reasons else None
 
     # taking in
@@ -124,9 +112,12 @@ class Engine:
                     self.abandons.append(seq)
                     if self._sweep is not None:
                         self._sweep_from(seq, *self._sweep)
+            if self._clip is not None and self._clip[1].finds(event, seq, view):
+                self._find(self._clip[0], seq, seq)
             if self._named and self._sweep is not None:
                 for abandon in self._named.pop(event["id"], ()):
                     self._swept(seq, abandon, self._sweep[0])
+        self._touched.update(self.guard.advance())
         self.taken = len(self.graph)
 
     def _joined(self, call: int, result: int) -> None:
@@ -223,6 +214,10 @@ class Engine:
                 self._record(seq, None)
             return
         found, kept = findings.witness, self._keeps(members, at)
+        if self._clip is not None and at == self._clip[0]:
+            for seq in members:
+                self._record(seq, Verdict(at, seq, kept.get(seq), clipped=True) if seq in found else None)
+            return
         witness = found[lead] if lead in found else next(found[seq] for seq in members if seq in found)
         for seq in members:
             self._record(seq, Verdict(at, found.get(seq, witness), kept.get(seq)))
@@ -230,7 +225,7 @@ class Engine:
     def _keeps(self, members: Sequence[int], at: int) -> dict[int, str]:
         """What keeps each member of a unit; for all of them or for none."""
         for seq in members:
-            if self._guard(seq, self.ended) is not None:
+            if self.guard.reason(seq) is not None:
                 return {place: reason for place in members if (reason := self.protected(place)) is not None}
         if self._kept_in.get(members[0]) and members[0] in self._found[at]:
             return {members[0]: PART_KEPT}
@@ -238,10 +233,6 @@ class Engine:
             if past.needed and any(past.needed.get(seq) for seq in members):
                 return dict.fromkeys(members, NEEDED)
         return {}
-
-    def _guard(self, seq: int, ended: Mapping[str, int]) -> str | None:
-        event = self.graph.events[seq]
-        return protection(event, self.policy) or retention(event, seq, ended)
 
     def _shared(self, seq: int, reasons: Mapping[int, str]) -> str:
         if seq in reasons:
@@ -253,11 +244,7 @@ class Engine:
         before = self.verdicts.get(seq)
         if before == verdict:
             return
-        if verdict is None:
-            del self.verdicts[seq]
-        else:
-            self.verdicts[seq] = verdict
-        self.log.append((seq, verdict))
+        self.verdicts.record(seq, verdict)
         for abandon in self._swept_by.get(seq, ()) if self._swept_by else ():
             change = _counts(verdict) - _counts(before)
             if change:

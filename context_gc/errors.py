@@ -7,6 +7,10 @@
     ├── InvalidPolicy (ValueError)       a policy field is unknown, of a wrong type or out of range
     ├── UnknownReceipt (KeyError)        no receipt has this id
     │   └── NotPruned                    the id is a live event: there is nothing to recover
+    ├── InvalidContext (ValueError)      a key of a context dict has a wrong type
+    ├── StoreError                       a receipt store cannot be opened, read or written
+    ├── SessionError (ValueError)        a session file or a run directory is damaged, or is not one
+    ├── PackError (ValueError)           a pack is damaged, was changed, or is newer than what is read here
     └── TraceError (ValueError)          a trace cannot be read
         ├── UnknownFormat                no importer recognises it
         └── AmbiguousFormat              more than one importer claims it
@@ -57,6 +61,22 @@ class UnknownReceipt(ContextGCError, KeyError):
 
 class NotPruned(UnknownReceipt):
     """Raised when a receipt is asked for an event that is still in the prompt."""
+
+
+class InvalidContext(ContextGCError, ValueError):
+    """Raised when a key of a context dict has a wrong type."""
+
+
+class StoreError(ContextGCError):
+    """Raised when a receipt store cannot be opened, read or written."""
+
+
+class SessionError(ContextGCError, ValueError):
+    """Raised when a session file or a run directory is damaged, or is not one."""
+
+
+class PackError(ContextGCError, ValueError):
+    """Raised when a pack is damaged, was changed, or is newer than what is read here."""
 
 
 class TraceError(ContextGCError, ValueError):

@@ -11,7 +11,7 @@ from .render import line
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """`status` is pruned, protected or kept. `str()` gives the lines that the command line prints."""
+    """`status` is pruned, clipped, protected or kept. `str()` gives the lines that the command line prints."""
 
     event: Event
     status: str
@@ -35,7 +35,7 @@ def explain(result: Compaction, event_id: str) -> Explanation:
     decision, protected = result.decision(event_id), result.protected(event_id)
     detail, because = "", () if decision is None else decision.because
     if decision is not None and decision.kept is None:
-        status, reason = "pruned", decision.reason
+        status, reason = "clipped" if decision.clipped else "pruned", decision.reason
     else:
         detail = decision.would if decision is not None else ""
         status, reason = ("protected", protected) if protected else ("kept", "no stage found it dead")

@@ -172,6 +172,12 @@ class StateGraph:
                 first[parent] = seq
 
     @property
+    def added_edges(self) -> list[tuple[str, str, str]]:
+        """(source id, target id, kind) of each edge that `add_edge` made, in order."""
+        name = [event["id"] for event in self._events]
+        return [(name[first], name[second], kind) for first, second, kind in self._edges]
+
+    @property
     def backward(self) -> list[int]:
         """The places of events that have a parent behind them: only they can close a cycle."""
         late = [seq for seq in self._unresolved if max(self.parents(seq), default=-1) > seq]

@@ -7,8 +7,11 @@ from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 
 from .decision import Decision
-from .engine import Engine, Verdict
-from .stages import SweepStage
+from .engine import Engine
+from .events import Event
+from .eviction import EVICTION
+from .stages import Stage, SweepStage
+from .verdicts import Verdict, Verdicts
 
 LONGER = "its stub would be longer than it"
 
@@ -18,33 +21,35 @@ class Ledger(Mapping[str, Decision]):
 
     def __init__(self, engine: Engine, verdicts: Mapping[int, Verdict]) -> None:
         self._engine = engine
-        self._verdicts = verdicts
+        self.verdicts = verdicts
+        self._stages: tuple[Stage, ...] = (*engine.stages, EVICTION)
         self._sweeps = {at for at, stage in enumerate(engine.stages) if isinstance(stage, SweepStage)}
         self._clusters: tuple[int, dict[int, str]] = (-1, {})
         self.shown: set[int] = set()  #: places that stand in full all the same, filled by the prompt
 
     def __len__(self) -> int:
-        return len(self._verdicts)
+        return len(self.verdicts)
 
     def __iter__(self) -> Iterator[str]:
         events = self._engine.graph.events
-        return (events[seq]["id"] for seq in sorted(self._verdicts))
+        return (events[seq]["id"] for seq in sorted(self.verdicts))
 
     def __getitem__(self, event_id: str) -> Decision:
         seq = self._engine.graph.seq(event_id)
-        if seq is None or seq not in self._verdicts:
+        if seq is None or seq not in self.verdicts:
             raise KeyError(event_id)
         return self.decision(seq)
 
     def decision(self, seq: int) -> Decision:
         """The decision about the event at a place that has a verdict."""
-        events, verdict = self._engine.graph.events, self._verdicts[seq]
-        stage = self._engine.stages[verdict.stage]
+        events, verdict = self._engine.graph.events, self.verdicts[seq]
+        stage = self._stages[verdict.stage]
         witness = self._survivor(seq)
         name, survivor = events[seq]["id"], events[witness]["id"]
-        kept = LONGER if seq in self.shown else verdict.kept
+        kept = LONGER if seq in self.shown else verdict.held
         because = () if witness == seq or stage.name == "cycles" else (survivor,)
-        return Decision(name, stage.name, stage.reason(events[seq], survivor), because, self.clusters.get(seq), kept)
+        reason, cluster = stage.reason(events[seq], survivor), self.clusters.get(seq)
+        return Decision(name, stage.name, reason, because, cluster, kept, verdict.clipped, verdict.seam)
 
     def abandons(self, places: range) -> Iterator[int]:
         """The places of the abandon events in a stretch of the trace."""
@@ -59,9 +64,17 @@ class Ledger(Mapping[str, Decision]):
         units = self._engine.view.units
         return units.members(units.lead(seq))
 
+    def evicted(self, places: range) -> Iterator[tuple[Event, Sequence[Event]]]:
+        """The lead and the results of each unit in a stretch of the trace that made room although it is live."""
+        events, stage = self._engine.graph.events, len(self._engine.stages)
+        for seq in places:
+            lead, *results = self.unit(seq)
+            if lead == seq and self.verdicts[seq].stage == stage:
+                yield events[seq], [events[place] for place in results]
+
     def _survivor(self, seq: int) -> int:
         """Follow witnesses that a group stage cut in their turn to the one that stands."""
-        verdicts = self._verdicts
+        verdicts = self.verdicts
         stage, witness = verdicts[seq].stage, verdicts[seq].witness
         if stage in self._sweeps:
             return witness
@@ -79,7 +92,7 @@ class Ledger(Mapping[str, Decision]):
         """Place -> id of the receipt that stands for its ring: `cluster_` and 12 hex of sha256 over the members."""
         if not self.has_rings:
             return {}
-        version = len(self._engine.log)
+        version = len(self.verdicts.log) if isinstance(self.verdicts, Verdicts) else 0
         if self._clusters[0] != version:
             self._clusters = version, self._name_clusters()
         return self._clusters[1]
@@ -87,9 +100,9 @@ class Ledger(Mapping[str, Decision]):
     def _name_clusters(self) -> dict[int, str]:
         engine, rings = self._engine, self._engine.view.rings
         members: dict[int, list[int]] = {}
-        for seq in sorted(self._verdicts):
-            verdict = self._verdicts[seq]
-            if verdict.kept is None and engine.stages[verdict.stage].name == "cycles":
+        for seq in sorted(self.verdicts):
+            verdict = self.verdicts[seq]
+            if verdict.cut and self._stages[verdict.stage].name == "cycles":
                 members.setdefault(rings[verdict.witness], []).append(seq)
         named: dict[int, str] = {}
         for ring in members.values():

@@ -14,13 +14,13 @@ class Meter:
 
     def __init__(self, events: Sequence[Event], counter: Counter) -> None:
         self._events = events
-        self._counter = counter
+        self.counter = counter
         self._tokens: list[int] = []
         self._upto = [0]  # tokens of all lines before a place
 
     def count(self, text: str) -> int:
         """Tokens of one line of the prompt; an event that prints nothing costs nothing."""
-        return self._counter.count(text + "\n") if text else 0
+        return self.counter.count(text + "\n") if text else 0
 
     def images(self, seq: int) -> int:
         """Tokens of the images that an event holds, at a flat price each."""
@@ -38,7 +38,7 @@ class Meter:
 
     def _count_to(self, size: int) -> None:
         for seq in range(len(self._tokens), size):
-            self._tokens.append(event_tokens(self._events[seq], self._counter))
+            self._tokens.append(event_tokens(self._events[seq], self.counter))
             self._upto.append(self._upto[-1] + self._tokens[-1])
 
 

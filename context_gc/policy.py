@@ -12,13 +12,16 @@ from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
+from .budget import Budget
 from .errors import InvalidPolicy
 from .events import EVENT_TYPES, IMPORTANCE
 from .tokens import COUNTERS
 
 #: the stages that run by default, by name; `context_gc.stages.STAGES` holds the rules and their order
 DEFAULT_STAGES = ("dead-branches", "overrides", "duplicates", "cycles")
-KNOWN_STAGES = DEFAULT_STAGES
+#: the opt-in stages
+MORE_STAGES = ("stale-reads", "superseded-status", "repeated-failures", "clip")
+KNOWN_STAGES = DEFAULT_STAGES + MORE_STAGES
 STUBS = ("always", "worthwhile", "described", "none")
 OVERRIDE_SCOPES = ("trace", "path")
 
@@ -45,6 +48,9 @@ _VALUES: Mapping[str, tuple[str, ...]] = {
 }
 
 
+_EXPECTED = {tuple: "a list of strings", str: "a string", bool: "true or false", int: "a whole number from 0 on"}
+
+
 @dataclass(frozen=True)
 class Policy:
     """What a compaction may do. The defaults are the documented ones.
@@ -60,25 +66,33 @@ class Policy:
     protect_tools: tuple[str, ...] = ()  #: globs over tool names
     protect_paths: tuple[str, ...] = ()  #: globs over the path that an event is about
     protect_ids: tuple[str, ...] = ()
+    protect_recent: int = 0  #: the last n turns
     side_effects: tuple[str, ...] = SIDE_EFFECTS  #: globs over tool names whose calls are never duplicates
+    outdated_reads: bool = False  #: stale-reads also cuts reads before a partial edit: lossy
+    clip_over: int = 2_000  #: tokens from which on clip shortens a result
     override_scope: str = "trace"  #: "trace": the newest write wins; "path": only over its own ancestors
     stubs: str = "always"  #: "always", "worthwhile", "described" or "none"
     counter: str = "o200k"  #: the token counter, by its name in `context_gc.tokens.COUNTERS`
+    budget: Budget | None = None  #: the window and its thresholds; None: all that is dead goes at once
 
     def __post_init__(self) -> None:
         for field in fields(self):
-            value = getattr(self, field.name)
-            many = isinstance(field.default, tuple)
-            parts = value if many and isinstance(value, list | tuple) else (value,)
-            if (many and parts is not value) or not all(isinstance(part, str) for part in parts):
-                expected = "a list of strings" if many else "a string"
-                raise InvalidPolicy("policy", f"{field.name} is {value!r}, expected {expected}")
+            value, kind = getattr(self, field.name), type(field.default)
+            if field.name == "budget":
+                if value is not None and not isinstance(value, Budget):
+                    raise InvalidPolicy("policy", f"budget is {value!r}", "a Budget, or a [budget] table in TOML")
+                continue
+            if kind is tuple and isinstance(value, list):
+                object.__setattr__(self, field.name, value := tuple(value))
+            parts = value if kind is tuple and isinstance(value, tuple) else (value,)
+            if not isinstance(value, kind) or (kind is int and (type(value) is not int or value < 0)):
+                raise InvalidPolicy("policy", f"{field.name} is {value!r}, expected {_EXPECTED[kind]}")
+            if kind is tuple and not all(isinstance(part, str) for part in parts):
+                raise InvalidPolicy("policy", f"{field.name} is {value!r}, expected {_EXPECTED[kind]}")
             known = _VALUES.get(field.name)
             for part in parts:
                 if known is not None and part not in known:
                     raise InvalidPolicy("policy", f"{field.name} has {part!r}", "known: " + ", ".join(known))
-            if many:
-                object.__setattr__(self, field.name, tuple(parts))
 
     @classmethod
     def from_mapping(cls, given: Mapping[str, Any]) -> Policy:
@@ -87,6 +101,8 @@ class Policy:
         for key in given:
             if key not in known:
                 raise InvalidPolicy("policy", f"unknown key {key!r}", "known: " + ", ".join(known))
+        if isinstance(given.get("budget"), Mapping):
+            given = {**given, "budget": Budget.from_mapping(given["budget"])}
         return cls(**given)
 
     @classmethod
@@ -113,12 +129,18 @@ class Policy:
 
     def to_toml(self) -> str:
         """The whole policy as TOML; `Policy.from_toml` gives an equal policy back."""
-        lines = []
-        for field in fields(self):
-            value = getattr(self, field.name)
-            text = "[" + ", ".join(map(_quoted, value)) + "]" if isinstance(value, tuple) else _quoted(value)
-            lines.append(f"{field.name} = {text}\n")
+        given = {field.name: getattr(self, field.name) for field in fields(self) if field.name != "budget"}
+        lines = [f"{name} = {_toml(value)}\n" for name, value in given.items()]
+        if self.budget is not None:
+            lines.append("\n[budget]\n")
+            kept = {field.name: getattr(self.budget, field.name) for field in fields(self.budget)}
+            lines += [f"{name} = {_toml(value)}\n" for name, value in kept.items() if value is not None]
         return "".join(lines)
+
+    @property
+    def stub_style(self) -> str:
+        """How stubs look. Under a budget `always` means `worthwhile`: no pass may make the prompt longer."""
+        return "worthwhile" if self.budget is not None and self.stubs == "always" else self.stubs
 
     def is_side_effect(self, tool_name: str) -> bool:
         """Whether repeating a call of this tool is an act of its own."""
@@ -144,5 +166,7 @@ def _pattern(globs: tuple[str, ...]) -> re.Pattern[str]:
     return re.compile("|".join(map(translate, globs)) or r"(?!)", re.IGNORECASE)
 
 
-def _quoted(text: str) -> str:
-    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
+def _toml(value: tuple[str, ...] | str | bool | float) -> str:
+    if isinstance(value, tuple):
+        return "[" + ", ".join(map(_toml, value)) + "]"
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -7,26 +7,31 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from .engine import Verdict
+from .clipping import clipped
 from .events import Event, label
 from .ledger import Ledger
+from .mentions import mentions
 from .meter import Meter
+from .policy import Policy
 from .render import describe, escape, line, stub
 from .runs import Runs
+from .verdicts import Verdict
 
 BLOCK = 256  #: events a block
 
 
 class Prompt:
-    """The prompt over the events so far under a ledger's decisions. `style` is `Policy.stubs`."""
+    """The prompt over the events so far under a ledger's decisions."""
 
-    def __init__(self, events: Sequence[Event], ledger: Ledger, style: str, meter: Meter) -> None:
+    def __init__(self, events: Sequence[Event], ledger: Ledger, policy: Policy, meter: Meter) -> None:
         self.size = 0  #: events taken in
+        self.sent = 0  #: events whose stubs stand as they are, because they have been sent
         self.runs = Runs()
         self.shown = ledger.shown  #: cut events that stand in full because their stub would be longer
         self._events = events
-        self._ledger = ledger
-        self._style = style
+        self.ledger = ledger
+        self._style = policy.stub_style
+        self._clip_over = policy.clip_over
         self._meter = meter
         self._slots: list[str | None] = []
         self._marked: set[int] = set()  # live events whose line carries a mark
@@ -49,11 +54,11 @@ class Prompt:
         for seq in changed:
             if seq < start:
                 self._place(seq, verdicts.get(seq), heads)
-        if self._ledger.has_rings or self._style in ("described", "worthwhile"):
+        if self.ledger.has_rings or self._style in ("described", "worthwhile"):
             # these stubs depend on more than which events were cut
             new = range(start, size)
-            again = {place for seq in (*changed, *new) for place in self._ledger.unit(seq) if place < size}
-            heads |= self.runs.heads(again.union(self._ledger.clusters))
+            again = {place for seq in (*changed, *new) for place in self.ledger.unit(seq) if place < size}
+            heads |= self.runs.heads(again.union(self.ledger.clusters))
         heads = {head for head in heads if self.runs.end(head) is not None}
         if self._style == "worthwhile":
             heads = {head for first in sorted(heads) for head in self._weighed(first)}
@@ -65,32 +70,43 @@ class Prompt:
         opened = None  # where the stretch of cut events that is being read began
         for seq, event in enumerate(self._events[start:size], start):
             verdict = verdicts.get(seq)
-            if verdict is not None and verdict.kept is None:
+            if verdict is not None and verdict.cut:
                 add(None)
+                if verdict.seam:
+                    self.runs.seams.add(seq)
+                    if opened is not None:
+                        self._open(opened, seq - 1, heads)
+                        opened = None
                 opened = seq if opened is None else opened
                 continue
             if opened is not None:
-                self.runs.append(opened, seq - 1)
-                heads.add(self.runs.start(opened))
+                self._open(opened, seq - 1, heads)
                 opened = None
             add(line(event) or None if verdict is None else self._live_text(seq, verdict))
         if opened is not None:
-            self.runs.append(opened, size - 1)
-            heads.add(self.runs.start(opened))
+            self._open(opened, size - 1, heads)
+
+    def _open(self, start: int, end: int, heads: set[int]) -> None:
+        self.runs.append(start, end)
+        heads.add(self.runs.start(start))
 
     def _live_text(self, seq: int, verdict: Verdict | None) -> str | None:
-        text = line(self._events[seq])
+        event = self._events[seq]
+        text = line(event)
+        if verdict is not None and verdict.clipped and verdict.held is None:
+            self._marked.add(seq)
+            return clipped(event, self._clip_over, self._meter.counter) or text or None
         if verdict is not None and (mark := self._mark(seq, verdict)):
             self._marked.add(seq)
             text = f"{text} {mark}" if text else mark
         return text or None
 
     def _place(self, seq: int, verdict: Verdict | None, heads: set[int]) -> None:
-        if verdict is not None and verdict.kept is None:
+        if verdict is not None and verdict.cut:
             if seq not in self.runs:
                 heads.add(self.runs.add(seq))
                 self._set(seq, None)
-                if seq + 1 in self.runs:
+                if seq + 1 in self.runs and seq + 1 not in self.runs.seams:
                     self._set(seq + 1, None)
             return
         if seq in self.runs:
@@ -108,10 +124,10 @@ class Prompt:
         self._dirty.add(seq // BLOCK)
 
     def _mark(self, seq: int, verdict: Verdict) -> str:
-        decision = self._ledger.decision(seq)
-        if decision.stage != "dead-branches" or not decision.because or decision.kept is None:
+        decision = self.ledger.decision(seq)
+        if decision.stage != "dead-branches" or not decision.because or verdict.kept is None or verdict.waiting:
             return ""
-        kept = " ".join((decision.kept.partition("=")[2] or decision.kept).split())
+        kept = " ".join((verdict.kept.partition("=")[2] or verdict.kept).split())
         return escape(f"(abandoned by {label(decision.because[0])}, kept: {kept})")
 
     def _run(self, head: int) -> range:
@@ -133,20 +149,24 @@ class Prompt:
         They stand in full where their stubs would cost more than their lines; never what was abandoned: in
         full it would look current.
         """
-        heads, places, clusters = [head], list(self._run(head)), self._ledger.clusters
+        heads, places, clusters = [head], list(self._run(head)), self.ledger.clusters
         met: set[str] = set()
         for seq in places:  # grows while it is read
-            partners = [place for place in self._ledger.unit(seq) if place < self.size]
+            partners = [place for place in self.ledger.unit(seq) if place < self.size]
             if (name := clusters.get(seq)) is not None and name not in met:
                 met.add(name)
                 partners += [place for place in clusters if clusters[place] == name]
             for start in sorted(self.runs.heads(partners).difference(heads)):
                 heads.append(start)
                 places += self._run(start)
-        stubs = sum(self._meter.count(self.stub(self._run(start))) for start in heads)
-        shown = stubs > sum(map(self._meter.line, places)) and not any(
-            self._ledger.decision(seq).stage == "dead-branches" for seq in places
-        )
+        settled = [start for start in heads if start < self.sent]
+        if settled:
+            shown = settled[0] in self.shown
+        else:
+            stubs = sum(self._meter.count(self.stub(self._run(start))) for start in heads)
+            shown = stubs > sum(map(self._meter.line, places)) and not any(
+                self.ledger.decision(seq).stage == "dead-branches" for seq in places
+            )
         (self.shown.update if shown else self.shown.difference_update)(places)
         return heads
 
@@ -154,14 +174,15 @@ class Prompt:
         """The stub of a run: a function of the events in it and of what found them, nothing else."""
         if self._style == "none":
             return ""
-        first, clusters = self._events[places[0]], self._ledger.clusters
+        first, clusters = self._events[places[0]], self.ledger.clusters
         if clusters:
             names = list(dict.fromkeys(clusters.get(seq) or label(self._events[seq]["id"]) for seq in places))
         else:
             names = [label(first["id"])] * len(places)
-        notes = [reason for seq in self._ledger.abandons(places) if (reason := line(self._events[seq]))]
+        notes = [reason for seq in self.ledger.abandons(places) if (reason := line(self._events[seq]))]
+        notes += mentions(self.ledger.evicted(places))
         if self._style == "described":
-            notes.insert(0, describe(first, self._ledger.decision(places[0]).stage))
+            notes.insert(0, describe(first, self.ledger.decision(places[0]).stage))
         return stub(names, notes)
 
     # reading

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from .canonical import digest
@@ -34,10 +34,16 @@ class Receipt:
 def receipt_of(graph: StateGraph, receipt_id: str, counter: Counter = COUNTERS["o200k"]) -> Receipt:
     """The receipt with this id. Raises UnknownReceipt, or NotPruned when the event is in the prompt."""
     found = _decisions(graph, receipt_id)
-    events = [graph.event(each.event_id) for each in found]
+    return receipt_for(found, [graph.event(each.event_id) for each in found], counter)
+
+
+def receipt_for(decisions: Sequence[Decision], events: Sequence[Event], counter: Counter) -> Receipt:
+    """The receipt of one decision, or of all those of a cluster, with the events that they are about."""
+    first, names = decisions[0], tuple(each.event_id for each in decisions)
     tokens = sum(event_tokens(event, counter) for event in events)
-    names, shas = tuple(each.event_id for each in found), tuple(map(digest, events))
-    return Receipt(found[0].receipt_id, found[0].stage, found[0].reason, found[0].because, names, tokens, shas)
+    return Receipt(
+        first.receipt_id, first.stage, first.reason, first.because, names, tokens, tuple(map(digest, events))
+    )
 
 
 def get_receipt(graph: StateGraph, node_id: str) -> Event:
@@ -82,7 +88,10 @@ def runs(graph: StateGraph) -> Iterator[list[Decision]]:
     run: list[Decision] = []
     for event_id in graph:
         decision = graph.decisions.get(event_id)
-        if decision is not None and decision.kept is None:
+        if decision is not None and decision.cut:
+            if decision.seam and run:
+                yield run
+                run = []
             run.append(decision)
         elif run:
             yield run
@@ -95,7 +104,7 @@ def _decisions(graph: StateGraph, receipt_id: str) -> list[Decision]:
     """The decisions that a receipt covers. An id that looks like a stub's label is taken as one first."""
     name = receipt_id
     if is_label(receipt_id):
-        cluster = [each for each in graph.decisions.values() if each.cluster == receipt_id and each.kept is None]
+        cluster = [each for each in graph.decisions.values() if each.cluster == receipt_id and each.cut]
         if cluster:
             return cluster
         name = next((each for each in graph if label(each) == receipt_id), receipt_id)

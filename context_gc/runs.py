@@ -13,6 +13,7 @@ class Runs:
         self._end: dict[int, int] = {}
         self._start: dict[int, int] = {}
         self._in: set[int] = set()
+        self.seams: set[int] = set()  #: places where a run may begin and never join the one before
 
     def __contains__(self, seq: int) -> bool:
         return seq in self._in
@@ -25,9 +26,9 @@ class Runs:
         """Cut one more event; gives the start of its run."""
         self._in.add(seq)
         start, end = seq, seq
-        if seq - 1 in self._start:
+        if seq - 1 in self._start and seq not in self.seams:
             start = self._start.pop(seq - 1)
-        if seq + 1 in self._end:
+        if seq + 1 in self._end and seq + 1 not in self.seams:
             end = self._end.pop(seq + 1)
         self._end[start], self._start[end] = end, start
         return start
@@ -35,7 +36,7 @@ class Runs:
     def append(self, start: int, end: int) -> None:
         """Cut a stretch behind all that was seen so far; it joins the run before it where it touches one."""
         self._in.update(range(start, end + 1))
-        if start - 1 in self._start:
+        if start - 1 in self._start and start not in self.seams:
             start = self._start.pop(start - 1)
         self._end[start], self._start[end] = end, start
 

@@ -2,7 +2,9 @@
 
 `semantics(event)` gives a fact for native coding events and for the tool calls of known agents alike.
 Stages, colours and filters use facts, so that each rule is written once. Blind spots: a tool that is
-not known by name has no fact; a shell command is known by its text alone.
+not known by name has no fact, and neither has a call about several files; a shell command is known by
+its text alone, and is a read only where it is nothing but `cat`, `head`, `nl` or `sed -n` of one path
+that is known in full.
 """
 
 from __future__ import annotations
@@ -10,6 +12,7 @@ from __future__ import annotations
 import json
 import posixpath
 import re
+import shlex
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -19,11 +22,17 @@ from .events import Event
 
 @dataclass(frozen=True, slots=True)
 class FileRead:
-    """Read a file: all of it, or `limit` lines from line `offset` (1-based)."""
+    """Read a file: all of it, or `limit` lines from line `offset`, as the tool counts them (most from 1)."""
 
     path: str
     offset: int | None = None
     limit: int | None = None
+    partial: bool = False  #: something else narrowed it (pages, a symbol): what it showed is not known
+
+    @property
+    def full(self) -> bool:
+        """Whether all of the file was asked for."""
+        return not self.offset and self.limit is None and not self.partial
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,16 +76,17 @@ class Search:
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """Wrote a to-do list, a plan or the like: the whole new state."""
+    """Wrote a to-do list, a plan or the like; `whole` when the arguments hold the whole new state."""
 
     topic: str
+    whole: bool = True
 
 
 Fact = FileRead | FileEdit | Command | TestRun | Build | Commit | Search | Status
 
 _KINDS = {
     "read": frozenset("read read_file readfile view view_file open_file cat notebookread".split()),
-    "write": frozenset("write write_file writefile write_to_file create_file save_file".split()),
+    "write": frozenset("write write_file writefile write_to_file create create_file save_file".split()),
     "edit": frozenset(
         "edit edit_file multiedit notebookedit replace replace_in_file str_replace str_replace_editor"
         " str_replace_based_edit_tool apply_diff apply_patch insert_content search_and_replace".split()
@@ -89,12 +99,23 @@ _KINDS = {
         "grep glob search ls list list_files list_directory find find_file search_files search_file_content"
         " codebase_search web_search websearch webfetch web_fetch fetch".split()
     ),
-    "status": frozenset("todowrite todo_write write_todos update_plan update_todo_list task_tracker".split()),
+    "status": frozenset(
+        "todowrite todo_write write_todos update_plan update_todo_list task_tracker todolist set_todo_list"
+        " settodolist manage_todo_list".split()
+    ),
 }
 
 _PATH_KEYS = (
     "file_path", "path", "filePath", "filename", "file", "notebook_path", "absolute_path", "target_file", "uri",
 )  # fmt: skip
+_NEW_TEXT = ("content", "contents", "file_text", "file_content", "text")
+_PATCH_KEYS = ("input", "patch", "patchText", "patch_text")
+_ASIDE = frozenset((*_PATH_KEYS, "command", "description", "explanation", "reason", "security_risk"))
+_FOLDER_KEYS = ("workdir", "cwd", "working_directory", "dir_path")
+#: pairs of arguments that name the first and the last line of a range
+_FROM_TO = (("start_line", "end_line"), ("startLine", "endLine"))
+_SPANS = ("offset", "limit", "view_range", "start_line", "end_line")
+_SHELL = re.compile(r"(?:/\S*/)?(?:ba|z|da)?sh")
 _TEXT_KEYS = ("command", "cmd", "pattern", "query", "q", "url", "regex", "prompt")
 _LEAD = re.compile(r"\s*(?:cd\s+\S+\s*(?:&&|;)\s*|[A-Z_][A-Z0-9_]*=\S*\s+|timeout\s+\S+\s+|env\s+|sudo\s+|time\s+)*")
 _TESTS = re.compile(
@@ -108,6 +129,10 @@ _BUILDS = re.compile(
     r"|dotnet\s+build"
 )
 
+_SPECIAL = re.compile(r"[|;&<>()$`\\*?\[\]{}~!#\n]")  # what makes a shell do more than run one program
+_PRINT = re.compile(r"(\d{1,9})(?:,(\d{0,9}))?p")
+_PATCHED = re.compile(r"^\*\*\* (?:Add|Update|Delete) File: (.+)$", re.MULTILINE)
+
 
 def semantics(event: Event) -> Fact | None:
     """The fact that an event states, or None. Results state nothing by themselves: their call does."""
@@ -115,11 +140,11 @@ def semantics(event: Event) -> Fact | None:
     if kind == "tool_call":
         return _of_call(event["tool_name"], arguments(event))
     if kind == "file_read":
-        return FileRead(event["path"], _whole(event.get("offset")), _whole(event.get("limit")))
+        return _of_read(event["path"], {key: event.get(key) for key in _SPANS})
     if kind == "file_edit":
         return FileEdit(event["path"])
     if kind == "artifact_created":
-        return FileEdit(event["path"], whole=True)
+        return FileEdit(event["path"], whole=any(type(event.get(key)) is str for key in _NEW_TEXT))
     if kind == "command_run":
         return _of_command(event["command"], event["exit_code"])
     if kind == "test_run":
@@ -169,18 +194,88 @@ def _of_call(tool: str, given: dict[str, Any]) -> Fact | None:
     kind = tool_kind(tool)
     if kind is None:
         return None
-    path, text = _first(given, _PATH_KEYS), _first(given, _TEXT_KEYS)
     if kind == "shell":
-        return _of_command(text, None) if text else None
+        text = _command(given)
+        return (_of_shell(text, given) or _of_command(text, None)) if text else None
     if kind == "status":
-        return Status(tool)
+        return Status(tool, _holds_state(given))
+    path = _first(given, _PATH_KEYS)
     if kind == "search":
-        return Search(text or "", path)
-    if path is None:
+        return Search(_first(given, _TEXT_KEYS) or "", path)
+    if any(type(given.get(key)) is list for key in _PATH_KEYS):
         return None
+    if path is None:
+        patched = set(_PATCHED.findall(_first(given, _PATCH_KEYS) or "")) if kind == "edit" else ()
+        return FileEdit(patched.pop().strip()) if len(patched) == 1 else None
     if kind == "read" or given.get("command") == "view":
-        return FileRead(path, _whole(given.get("offset")), _whole(given.get("limit")))
-    return FileEdit(path, whole=kind == "write")
+        return _of_read(path, given)
+    creates = kind == "write" or given.get("command") == "create"
+    appends = given.get("append") or given.get("mode") in ("a", "append")
+    return FileEdit(path, whole=creates and not appends and any(type(given.get(key)) is str for key in _NEW_TEXT))
+
+
+def _of_read(path: str, given: dict[str, Any]) -> FileRead:
+    span = {key: value for key, value in given.items() if value is not None and key not in _ASIDE}
+    if sum(key in given for key in _PATH_KEYS) > 1:
+        return FileRead(path, partial=True)
+    if span.keys() <= {"offset", "limit"} and all(type(value) is int and value >= 0 for value in span.values()):
+        return FileRead(path, span.get("offset"), span.get("limit"))
+    ends = [[span.get(first, 1), span.get(last, -1)] for first, last in _FROM_TO if span.keys() <= {first, last}]
+    match ends or list(span.values()) if ends or span.keys() == {"view_range"} else ():
+        case [[int(first), -1]] if first >= 1:
+            return FileRead(path, first if first > 1 else None)
+        case [[int(first), int(last)]] if 1 <= first <= last:
+            return FileRead(path, first, last - first + 1)
+    return FileRead(path, partial=True)
+
+
+def _of_shell(text: str, given: dict[str, Any]) -> FileRead | None:
+    """A read, where the whole command is one plain read of one path that does not depend on what went before."""
+    if len(text) > 4_096 or not text.startswith(("cat ", "nl ", "head ", "sed ")):
+        return None
+    text, piped, after = text.partition(" | ")
+    if _SPECIAL.search(text + after):
+        return None
+    try:
+        words, after_words = shlex.split(re.sub(r"^head -(?=\d)", "head -n ", text)), shlex.split(after)
+    except ValueError:
+        return None
+    if piped and (words[:2] != ["nl", "-ba"] or after_words[:2] != ["sed", "-n"]):
+        return None
+    match [*words[:-1], *after_words[1:]]:
+        case ["cat"] | ["cat", "-n"] | ["nl"] | ["nl", "-ba"]:
+            span = "1,p"
+        case ["head", "-n", count]:
+            span = f"1,{count}p"
+        case ["sed", "-n", span] | ["nl", "-ba", "-n", span]:
+            pass
+        case _:
+            return None
+    base = next((given[key] for key in _FOLDER_KEYS if type(given.get(key)) is str), "")
+    path, lines = posixpath.join(base, words[-1]), _PRINT.fullmatch(span)
+    if lines is None or lines[1] == "0" or words[-1].startswith("-") or not path.startswith("/"):
+        return None
+    if lines[2] == "":
+        return FileRead(path)
+    return FileRead(path, int(lines[1]), max(int(lines[2] or lines[1]) - int(lines[1]), 0) + 1)
+
+
+def _holds_state(given: dict[str, Any]) -> bool:
+    """Whether a status call holds the whole state: a list of all items, not a change to it nor a question."""
+    if given.get("merge") is True or given.get("command") == "view" or given.get("operation") in ("read", "view"):
+        return False
+    return any(type(value) is list or (key in ("todos", "plan") and bool(value)) for key, value in given.items())
+
+
+def _command(given: dict[str, Any]) -> str | None:
+    """The text of a shell command; of `["bash", "-lc", "make"]` it is `make`."""
+    for key in ("command", "cmd"):
+        parts = given.get(key)
+        if type(parts) is list and parts and all(type(part) is str for part in parts):
+            if len(parts) == 3 and _SHELL.fullmatch(parts[0]) and parts[1] in ("-c", "-lc"):
+                return str(parts[2])
+            return shlex.join(parts)
+    return _first(given, _TEXT_KEYS)
 
 
 def _of_command(text: str, exit_code: int | None) -> Command:
@@ -202,7 +297,3 @@ def _first(given: dict[str, Any], keys: tuple[str, ...]) -> str | None:
         if type(value) is list and value and all(type(part) is str for part in value):
             return " ".join(value)
     return None
-
-
-def _whole(value: Any) -> int | None:
-    return value if type(value) is int else None

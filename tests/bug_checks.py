@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from context_gc import Compaction, InvalidEvent, Policy, compact_events, expand_receipt
+from context_gc import Compaction, InvalidEvent, InvalidPolicy, Policy, compact_events, expand_receipt
 from context_gc.render import line
 from context_gc.tokens import COUNTERS
 
@@ -28,7 +28,8 @@ class Run:
     before: str
     policy: Policy
     results: list[Compaction] = field(default_factory=list)
-    refused: InvalidEvent | None = None
+    refused: InvalidEvent | InvalidPolicy | None = None
+    value: Any = None
 
     @property
     def last(self) -> Compaction:
@@ -162,11 +163,36 @@ def each_once(done: Run) -> None:
     assert done.last["tokens_after"] == sum(count(text + "\n") for text in done.prompt.split("\n"))
 
 
+def value(done: Run, equals: Any) -> None:
+    assert done.value is equals
+
+
+def raises(done: Run) -> None:
+    config = done.case["input"]["config"]
+    assert isinstance(done.refused, InvalidPolicy)
+    assert str(config["threshold_low"]) in str(done.refused)
+    assert str(config["threshold_high"]) in str(done.refused)
+
+
+def max_compactions(done: Run, n: int) -> None:
+    """Also one that freed nothing counts; it tells what holds the space."""
+    passes = done.last["budget"]["passes"]
+    assert 1 <= len(passes) <= n
+    assert passes[0]["unreachable"]["holds"]
+    assert done.last["budget"]["unreachable"] is not None
+
+
+def load_ok(done: Run) -> None:
+    names = [event["id"] for event in done.events]
+    loaded = [event["id"] for event in done.last["compact_events"]]
+    assert loaded in (names[:1], names)
+
+
 CHECKS: dict[str, Callable[..., None]] = {
     check.__name__: check
     for check in (
         pairs_ok, not_pruned, contains, not_contains, contains_or_raises, pruned_at_least, tokens_le_before,
         tokens_after_le, adjacent, idempotent, prefix_stable, stub_share_le, deterministic, utf8_ok, recover_equal,
-        input_not_mutated, conservation, loaded_ids, each_once,
+        input_not_mutated, conservation, loaded_ids, each_once, value, raises, max_compactions, load_ok,
     )
 }  # fmt: skip

@@ -1,11 +1,13 @@
 """A notation for traces that a reader takes in at a glance. One event a line, `id verb …`:
 
     d1 decision plan              v1 x = 10            c1 call get {"q": 1}       r1 result c1 the answer
-    z abandon c1 c2 : too slow    k1 constraint never  b1 read a.py               e1 edit a.py
-    m1 run make -> 2              r2 failed c1 no such file                       x1 error it broke
+    z abandon c1 c2 : too slow    k1 constraint never  b1 read a.py 10-40 : text  e1 edit a.py
+    m1 run make -> 2 : output     t1 test a b -> 1     w1 write a.py : text       x1 error it broke
+    r2 failed c1 no such file
 
-and at the end of a line, in any order: `<p` its parent (else the line before; `<` for none), `@7` its
-timestamp (else the line's number), `!` critical, `!debug` any other importance, `#tag`, `~task_end`.
+A text may be `row ×900` (so many numbered lines) and hold `⏎` for a new line. At the end of a line, in any
+order: `<p` its parent (else the line before; `<` for none), `@7` its timestamp (else the line's number),
+`!` critical, `!debug` any other importance, `#tag`, `~task_end`.
 """
 
 from __future__ import annotations
@@ -91,23 +93,44 @@ def _fields(verb: str, rest: str) -> Event:
     if verb == "call":
         return {"type": "tool_call", "tool_name": first, "arguments": _value(second) if second else {}}
     if verb in ("result", "failed"):
-        given: Event = {"type": "tool_result", "call_id": first, "result": second}
+        given: Event = {"type": "tool_result", "call_id": first, "result": _text(second)}
         return {**given, "is_error": True} if verb == "failed" else given
     if verb == "abandon":
         names, _, reason = rest.partition(" : ")
         return {"ref_to": names.removesuffix(" :").split()} | ({"content": reason} if reason else {})
     if verb in ("decision", "constraint", "requirement"):
-        return {"content": rest}
-    if verb == "read":
-        return {"type": "file_read", "path": rest}
-    if verb == "edit":
-        return {"type": "file_edit", "path": rest, "diff_hash": "1a2b3c4d5e6f"}
-    if verb == "run":
-        command, _, code = rest.rpartition(" -> ")
-        return {"type": "command_run", "command": command, "exit_code": int(code)}
+        return {"content": _text(rest)}
+    if verb in ("read", "edit", "write", "run", "test"):
+        about, _, carried = rest.partition(" : ")
+        return _act(verb, about) | ({"content": _text(carried)} if carried else {})
     if verb == "error":
         return {"message": rest}
     raise ValueError(f"the notation has no verb {verb!r}")
+
+
+def _act(verb: str, about: str) -> Event:
+    if verb == "edit":
+        return {"type": "file_edit", "path": about, "diff_hash": "1a2b3c4d5e6f"}
+    if verb == "write":
+        return {"type": "artifact_created", "artifact_type": "file", "path": about}
+    if verb == "read":
+        path, _, lines = about.partition(" ")
+        first, _, last = lines.partition("-")
+        span = {"offset": int(first), "limit": int(last) - int(first) + 1} if lines else {}
+        return {"type": "file_read", "path": path} | span
+    what, _, code = about.rpartition(" -> ")
+    if verb == "run":
+        return {"type": "command_run", "command": what, "exit_code": int(code)}
+    bad = int(code)
+    counts = {"passed_count": len(what.split()) - bad, "failed_count": bad}
+    return {"type": "test_run", "test_names": what.split(), "exit_code": int(bad > 0)} | counts
+
+
+def _text(text: str) -> str:
+    row, many, count = text.partition(" ×")
+    if many:
+        text = "⏎".join(f"{row} {number}" for number in range(1, int(count) + 1))
+    return text.replace("⏎", "\n")
 
 
 def _value(text: str) -> Any:

@@ -31,6 +31,6 @@ def test_changing_one_value_of_a_result_changes_no_other():
 
 def test_a_result_has_its_keys_and_no_others():
     result = compact_events([])
-    assert len(result) == len(list(result)) == 11
+    assert len(result) == len(list(result)) == 12
     with pytest.raises(KeyError):
         result["summary"]

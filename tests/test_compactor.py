@@ -19,7 +19,7 @@ from context_gc import (
 
 KEYS = [
     "prompt", "tokens_before", "tokens_after", "receipts", "pruned_ids", "protected_ids", "compact_events", "decisions",
-    "stubs", "warnings", "graph",
+    "stubs", "warnings", "budget", "graph",
 ]  # fmt: skip
 
 
@@ -31,9 +31,8 @@ def client_of(text: str, **policy) -> ContextGC:
 
 def test_the_quick_start_does_what_it_says():
     client = ContextGC()
-    client.add_event(
-        {"id": "e001", "type": "decision", "timestamp": 1000, "parent_id": None, "content": "Start config"}
-    )
+    start = {"id": "e001", "type": "decision", "timestamp": 1000, "parent_id": None, "content": "Start config"}
+    client.add_event(start)
     client.add_event({"id": "e002", "type": "set_var", "timestamp": 1010, "parent_id": "e001", "key": "x", "value": 10})
     client.add_event({"id": "e003", "type": "set_var", "timestamp": 1020, "parent_id": "e002", "key": "x", "value": 20})
     result = client.compact()
@@ -239,6 +238,7 @@ def test_decisions_and_stubs_tell_all_that_was_decided():
         "because": ["c"],
         "cluster": None,
         "kept": None,
+        "clipped": False,
     }
     assert result["stubs"] == [
         {"text": "[RECEIPT a] +2 slow", "receipts": ["a", "d", "y"], "event_ids": ["a", "d", "y"]},

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from notation import trace
 
-from context_gc import ContextGCError, InvalidPolicy, Policy, compact_events
+from context_gc import Budget, ContextGCError, InvalidPolicy, Policy, compact_events
 from context_gc.policy import DEFAULT_STAGES, KNOWN_STAGES, STUBS
 
 
@@ -83,9 +83,13 @@ def test_toml_gives_an_equal_policy_back(given):
 
 
 def test_toml_names_every_field():
-    assert [line.partition(" = ")[0] for line in Policy().to_toml().splitlines()] == [
-        each.name for each in fields(Policy)
+    policy = Policy(budget=Budget(1_000, min_gain=1, max_prompt_tokens=9, expected_calls=9))
+    plain, _, budget = policy.to_toml().partition("[budget]\n")
+    assert [line.partition(" = ")[0] for line in plain.splitlines() if line] == [
+        each.name for each in fields(Policy) if each.name != "budget"
     ]
+    assert [line.partition(" = ")[0] for line in budget.splitlines()] == [each.name for each in fields(Budget)]
+    assert Policy.from_toml(policy.to_toml()) == policy
 
 
 def test_toml_that_leaves_fields_out_has_their_defaults():

@@ -8,13 +8,13 @@ import shlex
 import subprocess
 import sys
 import tomllib
-from dataclasses import fields
+from dataclasses import MISSING, fields
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from context_gc import Policy
+from context_gc import Budget, Policy
 from context_gc.events import FIELDS
 from context_gc.render import line
 from context_gc.stages import STAGES
@@ -143,8 +143,19 @@ def test_the_table_of_the_policy_has_all_fields_in_their_order_with_their_defaul
     assert [row[0] for row in rows] == [f"`{field.name}`" for field in fields(Policy)]
     shown = {row[0].strip("`"): row[1].strip("`") for row in rows}
     assert shown.pop("side_effects") == "a list"
+    assert (shown.pop("budget"), Policy().budget) == ("none", None)
     written = dict(row.split(" = ", 1) for row in Policy().to_toml().splitlines())
     assert shown == {name: written[name] for name in shown}
+
+
+def test_the_table_of_the_budget_has_all_fields_in_their_order_with_their_defaults():
+    rows = table("Under a budget")
+    assert [row[0] for row in rows] == [f"`{field.name}`" for field in fields(Budget)]
+    told = {"—": MISSING, "none": None, "a tenth of the window": None}
+    for row, field in zip(rows, fields(Budget), strict=True):
+        shown = row[1].strip("`")
+        default = told[shown] if shown in told else tomllib.loads(f"x = {shown}")["x"]
+        assert default == field.default
 
 
 def test_every_value_that_a_policy_field_may_have_is_explained():

@@ -2,6 +2,7 @@
 
 A stage decides and never edits. A group stage sorts events into groups and judges a group; the engine
 re-judges only groups that gained or lost a member. A sweep stage looks at one event and walks from it.
+A clip stage looks at one event alone, when it arrives.
 """
 
 from __future__ import annotations
@@ -10,10 +11,14 @@ from collections.abc import Hashable, Iterable, Iterator, Sequence
 from typing import ClassVar, Protocol, runtime_checkable
 
 from ..events import Event
+from .clip import Clip
 from .cycles import Cycles
 from .dead_branches import DeadBranches
 from .duplicates import Duplicates
 from .overrides import Overrides
+from .repeated_failures import RepeatedFailures
+from .stale_reads import StaleReads
+from .superseded_status import SupersededStatus
 from .view import View
 
 
@@ -57,6 +62,39 @@ class GroupStage(Stage, Protocol):
         ...
 
 
-STAGES: tuple[SweepStage | GroupStage, ...] = (DeadBranches(), Overrides(), Duplicates(), Cycles())
+@runtime_checkable
+class ClipStage(Stage, Protocol):
+    """Finds events that stand in the prompt as their first and last lines."""
 
-__all__ = ["STAGES", "Cycles", "DeadBranches", "Duplicates", "GroupStage", "Overrides", "Stage", "SweepStage", "View"]
+    def finds(self, event: Event, seq: int, view: View) -> bool:
+        """Whether the event is to be clipped. Asked once, when it has arrived."""
+        ...
+
+
+STAGES: tuple[SweepStage | GroupStage | ClipStage, ...] = (
+    DeadBranches(),
+    Overrides(),
+    Duplicates(),
+    Cycles(),
+    StaleReads(),
+    SupersededStatus(),
+    RepeatedFailures(),
+    Clip(),
+)
+
+__all__ = [
+    "STAGES",
+    "Clip",
+    "ClipStage",
+    "Cycles",
+    "DeadBranches",
+    "Duplicates",
+    "GroupStage",
+    "Overrides",
+    "RepeatedFailures",
+    "Stage",
+    "StaleReads",
+    "SupersededStatus",
+    "SweepStage",
+    "View",
+]

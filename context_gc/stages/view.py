@@ -8,6 +8,7 @@ from ..events import Event
 from ..graph import StateGraph
 from ..mutations import Mutations
 from ..policy import Policy
+from ..tokens import Counter
 from ..units import Units
 from ..walks import cycles
 
@@ -15,9 +16,10 @@ from ..walks import cycles
 class View:
     """The trace as a stage sees it: events by place, units, what was changed where, and the policy."""
 
-    def __init__(self, graph: StateGraph, policy: Policy) -> None:
+    def __init__(self, graph: StateGraph, policy: Policy, counter: Counter) -> None:
         self.graph = graph
         self.policy = policy
+        self.counter = counter
         self.events: Sequence[Event] = graph.events
         self.units = Units()
         self.mutations = Mutations(graph.events, policy)

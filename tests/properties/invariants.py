@@ -5,11 +5,12 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from typing import Any
 
 from context_gc import (
     Compaction,
+    Counter,
     NotPruned,
     Policy,
     StateGraph,
@@ -86,29 +87,43 @@ def units(events: Iterable[Event]) -> dict[str, set[str]]:
     return found
 
 
-def must_stay(event: Event) -> bool:
-    """What the design promises to be in every prompt."""
+def must_stay(event: Event, retained: bool = True) -> bool:
+    """What the design promises to be in every prompt. `retained`: the scope that it is kept for has not ended."""
     return (
         event["type"] in ("requirement", "constraint")
         or event.get("importance") == "critical"
         or "user" in (event.get("tags") or ())
-        or event.get("retain_until") is not None
+        or (retained and event.get("retain_until") is not None)
     )
 
 
-def check(given: list[Event], result: Compaction, policy: Policy | None = None, retained: bool = True) -> None:
-    """Every promise that can be checked on one result. `given` are the events as they were passed in."""
+def clipped_ids(result: Compaction) -> list[str]:
+    """The events that stand as their first and last lines."""
+    return [each["event_id"] for each in result["decisions"] if each["clipped"] and each["kept"] is None]
+
+
+def check(
+    given: list[Event],
+    result: Compaction,
+    policy: Policy | None = None,
+    retained: bool = True,
+    freed: Container[str] = (),
+) -> None:
+    """Every promise that can be checked on one result. `given` are the events as they were passed in.
+
+    `retained`: no scope has ended; `freed`: ids of events whose own scope has.
+    """
     policy = policy or Policy()
     originals = {event["id"]: event for event in given}
     check_partition(originals, result)
     check_order(given, result)
     check_units(result)
-    check_protected(originals, result, retained)
+    check_protected(originals, result, retained, freed)
     check_recovery(originals, result)
     check_witnesses(result)
     check_slots(result, policy)
     if policy.stubs == "none":
-        assert stub_ids(result["prompt"]) == []
+        assert stub_ids(result["prompt"]) == [name for name, _ in clip_stubs(result)]
     else:
         check_reachable(originals, result)
 
@@ -160,10 +175,12 @@ def check_units(result: Compaction) -> None:
         assert (each in cut) == (call in cut), (each, call)
 
 
-def check_protected(originals: dict[str, Event], result: Compaction, retained: bool = True) -> None:
-    cut, slots = set(result["pruned_ids"]), _slots(result)
+def check_protected(
+    originals: dict[str, Event], result: Compaction, retained: bool = True, freed: Container[str] = ()
+) -> None:
+    cut, slots = set(result["pruned_ids"]), slots_of(result)
     for name, event in originals.items():
-        if must_stay(event) and (retained or not event.get("retain_until")):
+        if must_stay(event, retained and name not in freed):
             assert name not in cut, name
             content = event.get("content")
             if event["type"] in ("requirement", "constraint"):
@@ -176,7 +193,9 @@ def check_protected(originals: dict[str, Event], result: Compaction, retained: b
 def check_reachable(originals: dict[str, Event], result: Compaction) -> None:
     """The stubs in the prompt's own text lead to every event that was cut, and to nothing else."""
     graph, found = result["graph"], {}
-    shown = stubs_in(result["prompt"])
+    clips = clip_stubs(result)
+    shown = [each for each in stubs_in(result["prompt"]) if each not in clips]
+    assert len(shown) + len(clips) == len(stubs_in(result["prompt"]))
     for (name, more), each in zip(shown, result["stubs"], strict=True):
         first = graph.decisions[each["event_ids"][0]]
         assert name == (first.cluster or label(first.event_id))
@@ -188,10 +207,19 @@ def check_reachable(originals: dict[str, Event], result: Compaction) -> None:
     assert sorted(found) == sorted(result["pruned_ids"])
     for name, event in found.items():
         assert canonical(event) == canonical(originals[name])
+    for name, each in zip(clipped_ids(result), clips, strict=True):
+        assert each == (label(name), 0)
+        assert [canonical(event) for event in expand_receipt(graph, label(name))] == [canonical(originals[name])]
+
+
+def clip_stubs(result: Compaction) -> list[tuple[str, int]]:
+    """The stubs inside the texts of clipped events, in order."""
+    slots = slots_of(result)
+    return [each for name in clipped_ids(result) for each in stubs_in(slots[name] or "")]
 
 
 def check_recovery(originals: dict[str, Event], result: Compaction) -> None:
-    graph, cut = result["graph"], set(result["pruned_ids"])
+    graph, cut = result["graph"], {*result["pruned_ids"], *clipped_ids(result)}
     for name, original in originals.items():
         asked = label(name)  # in a trace that has both, `id_…` means the event whose label it is
         if name not in cut:
@@ -209,26 +237,28 @@ def check_recovery(originals: dict[str, Event], result: Compaction) -> None:
         assert receipt.verify([originals[each] for each in receipt.event_ids])
         changed = {**original, "timestamp": original["timestamp"] + 1}
         assert not receipt.verify([changed if each == name else originals[each] for each in receipt.event_ids])
-    assert result["receipts"] == list(dict.fromkeys(receipt_of(graph, label(name)).id for name in result["pruned_ids"]))
+    out = [name for name in graph if name in cut]
+    assert result["receipts"] == list(dict.fromkeys(receipt_of(graph, label(name)).id for name in out))
 
 
 def check_witnesses(result: Compaction) -> None:
-    """What makes a cut safe is in the prompt, or stands in it as part of a cluster."""
+    """What makes a cut safe is in the prompt, stands in it as part of a cluster, or made room later."""
     by_id = {decision["event_id"]: decision for decision in result["decisions"]}
     cut = set(result["pruned_ids"])
-    assert cut == {name for name, decision in by_id.items() if decision["kept"] is None}
+    assert cut == {name for name, each in by_id.items() if each["kept"] is None and not each["clipped"]}
     for name, decision in by_id.items():
         assert decision["reason"]
         assert name not in decision["because"]
         if decision["stage"] in ("overrides", "duplicates"):
             assert len(decision["because"]) == 1
-            assert decision["because"][0] not in cut or by_id[decision["because"][0]]["cluster"]
+            witness = by_id.get(decision["because"][0])
+            assert decision["because"][0] not in cut or witness["cluster"] or witness["stage"] == "eviction"
         assert (decision["stage"] == "cycles") == (decision["cluster"] is not None) or decision["kept"]
 
 
 def check_slots(result: Compaction, policy: Policy) -> None:
     """The prompt is its slots, each event stands in it at most once, and tokens are those of its text."""
-    slots, counter = _slots(result), COUNTERS[policy.counter]
+    slots, counter = slots_of(result), COUNTERS[policy.counter]
     events = {event["id"]: event for event in result["graph"].events}
     assert "\n".join(text for text in slots.values() if text is not None) == result["prompt"]
     cut = set(result["pruned_ids"])
@@ -238,13 +268,27 @@ def check_slots(result: Compaction, policy: Policy) -> None:
     assert result["tokens_after"] == texts + pictures
     full = compact_events(result["graph"], Policy(stages=(), counter=policy.counter))
     assert result["tokens_before"] == full["tokens_before"] == full["tokens_after"]
+    clipped = set(clipped_ids(result))
     for name in live:
         text = line(events[name])
+        if name in clipped:
+            check_clip(text, slots[name] or "", counter)
+            continue
         assert (slots[name] or "").startswith(text)
         rest = (slots[name] or "")[len(text) :].strip()
         assert rest == "" or re.fullmatch(r"\(abandoned by \S+, kept: .*\)", rest), rest
 
 
-def _slots(result: Compaction) -> dict[str, str | None]:
+def check_clip(text: str, shown: str, counter: Counter) -> None:
+    """A clipped event is shorter, and shows lines of its own in their order around one stub, no others."""
+    assert counter.count(shown) < counter.count(text)
+    lines = iter(text.split("\n"))
+    left = [each for each in shown.split("\n") if not each.startswith("[RECEIPT ")]
+    assert len(left) == shown.count("\n")
+    assert all(any(each == other for other in lines) for each in left), (text, shown)
+
+
+def slots_of(result: Compaction) -> dict[str, str | None]:
+    """What stands in the prompt at the place of each event."""
     prompt = result.layout
     return {name: prompt.slot(seq) for seq, name in enumerate(result["graph"])}

@@ -10,6 +10,7 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
 from context_gc import EVENT_TYPES, Policy, StateGraph
+from context_gc.policy import DEFAULT_STAGES, KNOWN_STAGES
 from context_gc.render import label
 
 _QUIET = [HealthCheck.too_slow, HealthCheck.data_too_large]
@@ -51,12 +52,35 @@ MIXES = (
         "file_edit",
     ),
     ("set_var", "set_var", "set_var", "decision", "abandon", "constraint"),
+    # the work of a coding agent: its calls and results come from WORK and ANSWERS
+    (*["tool_call"] * 7, *["tool_result"] * 4, "file_read", "file_edit", "artifact_created", "command_run", "decision",
+     "abandon"),
+)  # fmt: skip
+WORK = (
+    *[("read_file", {"path": "a"})] * 3,
+    ("view", {"path": "./a", "view_range": [1, -1]}),
+    *[("read_file", {"path": "a", "offset": offset, "limit": limit}) for offset, limit in ((1, 9), (3, 3), (3, 9))],
+    ("write_file", {"path": "a", "content": "new"}),
+    *[("edit", {"path": "a", "old_string": "x", "new_string": "y"})] * 2,
+    *[("bash", {"command": "make"})] * 4,
+    *[("TodoWrite", {"todos": [{"content": content}]}) for content in ("one", "two")],
+    ("todo_write", {"todos": ["one"], "merge": True}),
+    ("get_status", {"job": 1}),
 )
+ANSWERS = (
+    *["ok"] * 3, "other", "Exit code 2\nmake: *** [all] Error 1", "Exit code 2\nmake: *** [all] Error 1",
+    "Wasted call — file unchanged since your last Read.", "[9 lines truncated]", "", [{"type": "image"}],
+    "long words come here\n" * 30,
+)  # fmt: skip
 VALUES = (1, 2, "1", True, None, [1, {"b": 2, "a": 1}], "bad \ud83e tail", "two\nlines")
 RESULTS = (*["ok"] * 8, "other", {"n": 1}, [{"type": "text", "text": "ok"}], "long words come here " * 12)
 
 
-def _fields(draw: Any, kind: str, number: int, before: list[Event], others: list[str], plain: bool) -> Event:
+def _fields(
+    draw: Any, kind: str, number: int, before: list[Event], others: list[str], plain: bool, works: bool
+) -> Event:
+    if works and kind in ("tool_call", "tool_result", "file_read", "command_run"):
+        return _work(draw, kind, before)
     text = f"text-{number}-of-{kind}" + draw(st.sampled_from(SUFFIXES))
     if kind == "set_var":
         return {
@@ -98,6 +122,20 @@ def _fields(draw: Any, kind: str, number: int, before: list[Event], others: list
     }[kind]
 
 
+def _work(draw: Any, kind: str, before: list[Event]) -> Event:
+    if kind == "tool_call":
+        tool, asked = draw(st.sampled_from(WORK))
+        return {"tool_name": tool, "arguments": asked}
+    if kind == "file_read":
+        return {"path": "a"} | draw(st.sampled_from(({}, {"content": "text"}, {"offset": 3, "limit": 3})))
+    if kind == "command_run":
+        return {"command": "make", "exit_code": draw(st.sampled_from((0, 2, 2))), "stdout": "broken"}
+    calls = [event["id"] for event in before if event["type"] == "tool_call"]
+    given = {"call_id": draw(st.sampled_from([*calls[-1:] * 9, *calls[-3:] * 3, "nowhere"]))}
+    given["result"] = draw(st.sampled_from(ANSWERS))
+    return {**given, "is_error": True} if draw(st.integers(0, 4)) == 4 else given
+
+
 def _marks(draw: Any) -> Event:
     kind = draw(st.integers(0, 13))
     if kind == 13:
@@ -129,7 +167,8 @@ def traces(draw: Any, max_size: int = 16) -> list[Event]:
         parents = [None, *ids[max(0, number - 1) : number] * 5, *ids[:number]]
         event = {"id": name, "type": kind, "timestamp": time, "parent_id": draw(st.sampled_from(parents))}
         others = [*ids[:number][-4:] * 2, *ids[number : number + 3]]
-        event |= _fields(draw, kind, number, events, others, plain) | ({} if plain else _marks(draw))
+        works = kinds is MIXES[-1]
+        event |= _fields(draw, kind, number, events, others, plain, works) | ({} if plain else _marks(draw))
         if event["parent_id"] is None and draw(st.booleans()):
             del event["parent_id"]
         events.append(event)
@@ -190,6 +229,9 @@ def policies(draw: Any, **fixed: Any) -> Policy:
     given = {
         "stubs": draw(st.sampled_from(("always", "always", "worthwhile", "described", "none"))),
         "override_scope": draw(st.sampled_from(("trace", "trace", "path"))),
+        "stages": draw(st.sampled_from((DEFAULT_STAGES, KNOWN_STAGES[:-1], KNOWN_STAGES))),
+        "clip_over": draw(st.sampled_from((2_000, 80))),
+        "outdated_reads": draw(st.sampled_from((False, False, True))),
     }
     if draw(st.integers(0, 2)) == 0:
         more = {

@@ -1,0 +1,48 @@
+"""Turns: a turn is one model call with the results that follow it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from .events import Event
+
+_OUTPUT = frozenset(("decision", "verification", "tool_call", "set_var"))  # what a model writes
+_INPUT = frozenset(("requirement", "constraint"))
+_ASIDE = frozenset(("abandon",))  # neither begins nor ends a call
+
+
+class Turns:
+    """Numbers events by turn as they come, from 1. What the user says belongs to the call that answers it.
+
+    Events that share a `message_id` are one call. Without one, a call begins where the model writes
+    after something else: a native coding event holds the act and its outcome, so it ends a call.
+    """
+
+    def __init__(self) -> None:
+        self.turn = 1
+        self._message: Any = None
+        self._begun = self._ended = False
+
+    def take(self, event: Event) -> int:
+        """The turn of the next event."""
+        kind, own = event["type"], event.get("message_id")
+        is_input = kind in _INPUT
+        outcome = not is_input and kind not in _OUTPUT and kind not in _ASIDE
+        writes = not is_input and kind not in ("tool_result", "error") and kind not in _ASIDE
+        same = own is not None and own == self._message
+        if self._begun and not same:
+            another = own is not None and self._message is not None
+            if is_input or (writes and (self._ended or another)):
+                self.turn += 1
+                self._begun, self._ended, self._message = False, False, None
+        self._begun = self._begun or writes
+        self._ended = self._ended or outcome
+        self._message = own if own is not None and writes else self._message
+        return self.turn
+
+
+def turn_numbers(events: Sequence[Event]) -> list[int]:
+    """The turn of each event of a trace."""
+    turns = Turns()
+    return [turns.take(event) for event in events]
