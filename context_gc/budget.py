@@ -89,17 +89,19 @@ class Budget:
     @property
     def target_tokens(self) -> int:
         """What an emergency brings the prompt down to."""
-        return int(self.target * self.window)
+        return round(self.target * self.window)
 
     @property
     def gain(self) -> int:
         """The tokens that a pass has to free."""
-        return int(self.window / 10) if self.min_gain is None else self.min_gain
+        return round(self.window / 10) if self.min_gain is None else self.min_gain
 
     def level(self, tokens: int) -> str:
         """`ok`, `compact` or `emergency` for a prompt of so many tokens."""
-        usage = tokens / self.window
-        return "emergency" if usage >= self.threshold_high else "compact" if usage >= self.threshold_low else "ok"
+        if tokens / self.window >= self.threshold_high:
+            return "emergency"
+        capped = self.max_prompt_tokens is not None and tokens >= self.max_prompt_tokens
+        return "compact" if capped or tokens / self.max_tokens >= self.threshold_low else "ok"
 
     def break_even(self, kept: int, removed: int) -> float:
         """After how many calls a pass pays: N* = (w - r)/r · K/D, that call included.

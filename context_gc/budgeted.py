@@ -75,7 +75,7 @@ class Budgeted(Live):
         tokens, budget = self.tokens, self.budget
         return BudgetState(
             budget.level(tokens), tokens, budget.max_tokens, tokens / budget.max_tokens, self._waiting, self.correction,
-            self.reported, len(self.engine.view.units.open_calls), self.deferred, tuple(self.passes), self.unreachable,
+            self.reported, self.engine.view.units.open_count, self.deferred, tuple(self.passes), self.unreachable,
         )  # fmt: skip
 
     @property
@@ -184,9 +184,10 @@ class Budgeted(Live):
         return more >= max(1, self.budget.gain) or (tokens > self.budget.max_tokens and more > 0)
 
     def _pass(self, moment: str) -> None:
-        before, evicts = self.tokens, moment != "cold" and self.budget.level(self.tokens) == "emergency"
+        before = self.tokens
         self._announce("compaction.started", {"level": self.budget.level(before), "tokens": before, "reason": moment})
         plan = self._plan()
+        evicts = self.budget.level(max(before, plan.tokens)) == "emergency"
         if evicts:
             plan.evict()
         done = plan.told(moment, len(self.passes) + 1)
@@ -195,6 +196,9 @@ class Budgeted(Live):
             self.failed = None
         elif moment == "emergency":
             done = done.undone()
+            if self.passes and self.failed is not None and not self.passes[-1].gain:  # told already
+                self.failed = "emergency", self._waiting + self._plan().evictable
+                return
         else:
             self.failed = (moment, self._waiting) if moment == "compact" else self.failed
             self.unreachable = done.unreachable if evicts else self.unreachable

@@ -97,10 +97,6 @@ class Engine:
         for seq, event in enumerate(self.graph.events[self.taken :], self.taken):
             kind = event["type"]
             if kind in watched:
-                for at, stage in keys.get(kind, ()):
-                    key = stage.key(event, seq, view)
-                    if key is not None:
-                        self._groups[at].gain(seq, key)
                 if kind == "tool_call":
                     for result in units.add_call(seq, event):
                         self._joined(seq, result)
@@ -112,6 +108,10 @@ class Engine:
                     self.abandons.append(seq)
                     if self._sweep is not None:
                         self._sweep_from(seq, *self._sweep)
+                for at, stage in keys.get(kind, ()):
+                    key = stage.key(event, seq, view)
+                    if key is not None:
+                        self._groups[at].gain(seq, key)
             if self._clip is not None and self._clip[1].finds(event, seq, view):
                 self._find(self._clip[0], seq, seq)
             if self._named and self._sweep is not None:

@@ -9,8 +9,7 @@ from .clipping import clipped
 from .engine import Engine
 from .events import Event
 from .meter import Meter
-from .outcomes import failed
-from .semantics import Command, FileEdit, FileRead, Search, normalise, semantics
+from .semantics import Command, FileEdit, FileRead, Search, normalise
 from .verdicts import Verdict
 
 WORKING_FILES = 5  #: files touched last: the newest full text of each stays, as an edit has to quote it
@@ -28,7 +27,7 @@ class _Eviction:
     name: ClassVar[str] = "eviction"
     rationale: ClassVar[str] = "The window was full; this is not dead, and what could best be spared went first."
 
-    def reason(self, event: Event, witness: str) -> str:
+    def reason(self, event: Event, witness: Event) -> str:
         return "evicted to make room"
 
 
@@ -49,7 +48,7 @@ class Eviction:
     def __init__(self, engine: Engine, meter: Meter, plan: Mapping[int, Verdict], window: float, recent: int) -> None:
         self._engine, self._meter, self._plan, self._window = engine, meter, plan, window
         self._events = engine.graph.events
-        self._units = engine.view.units
+        self._units, self._facts = engine.view.units, engine.view.facts
         self.spared: dict[int, str] = {}  #: lead -> what spares its unit
         self._leads = [
             lead
@@ -109,7 +108,7 @@ class Eviction:
                     lead
                 )
             elif event["type"] in _ACTS or self._units.results(lead):
-                if failed(event, [self._events[seq] for seq in self._units.results(lead)]):
+                if self._facts.failed(lead):
                     open_failures.setdefault(self._topic(lead), []).append(lead)
                 else:
                     open_failures.pop(self._topic(lead), None)
@@ -117,7 +116,7 @@ class Eviction:
 
     def _topic(self, lead: int) -> tuple[str, str]:
         event = self._events[lead]
-        fact = semantics(event)
+        fact = self._facts.of(lead)
         if isinstance(fact, Command):
             return type(fact).__name__, "" if type(fact) is not Command else " ".join(fact.text.split()[:2])
         path = getattr(fact, "path", None)
@@ -128,23 +127,20 @@ class Eviction:
         touched: dict[str, int | None] = {}
         held = 0
         for lead in reversed(self._leads):
-            fact = semantics(self._events[lead])
+            fact = self._facts.of(lead)
             if not isinstance(fact, FileRead | FileEdit):
                 continue
             path = normalise(fact.path)
             if path not in touched and len(touched) == WORKING_FILES:
                 continue
-            full = fact.whole if isinstance(fact, FileEdit) else fact.offset is None and fact.limit is None
+            full = fact.whole if isinstance(fact, FileEdit) else fact.full
             known = touched.setdefault(path, None)
-            if known is None and full and not self._failed(lead):
+            if known is None and full and not self._facts.failed(lead):
                 held += self._size(lead)
                 if held > SHARE * self._window:
                     break
                 touched[path] = lead
         return {lead for lead in touched.values() if lead is not None}
-
-    def _failed(self, lead: int) -> bool:
-        return failed(self._events[lead], [self._events[seq] for seq in self._units.results(lead)])
 
     # what may go
 
@@ -186,7 +182,7 @@ class Eviction:
         if importance == "session" or not _SUMMARIES.isdisjoint(tags):
             return SESSION
         kind = event["type"]
-        if kind == "git_diff" or isinstance(semantics(event), FileRead | Search):
+        if kind == "git_diff" or isinstance(self._facts.of(lead), FileRead | Search):
             return DERIVABLE
         return RESULT if kind == "tool_call" or kind in _ACTS else SESSION if kind == "set_var" else PROSE
 

@@ -52,7 +52,10 @@ class Groups:
         group = self._of.get(seq)
         if group is None or group.stale == 0:
             return
-        group.stale = 0 if lost else min(group.stale, bisect_left(group.members, seq))
+        at = bisect_left(group.members, seq)
+        if at >= group.stale:  # it has not been judged yet
+            return
+        group.stale = 0 if lost else at
         if not group.changed:
             group.changed = True
             self._changed.append(group)

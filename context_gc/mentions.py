@@ -1,10 +1,11 @@
-"""Mentions: what a stub still tells of the live work in it that had to make room."""
+"""Mentions: what a stub still tells of what is in it: live work that had to make room, and what failed."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
 from .events import Event
+from .outcomes import first_error_line, text_of
 from .render import escape, line
 from .semantics import Command, FileEdit, FileRead, Search, Status, semantics
 
@@ -14,7 +15,10 @@ LENGTH = 72  #: characters of one mention
 FOUND, DID, LOOKED = range(3)  #: what only this could tell; what was changed or run; what can be asked again
 
 
-def mentions(units: Iterable[tuple[Event, Sequence[Event]]]) -> list[str]:
+Unit = tuple[Event, Sequence[Event]]  #: a lead and its results
+
+
+def mentions(units: Iterable[Unit]) -> list[str]:
     """One line for each unit (its lead and its results), without repetition, escaped.
 
     Where there are too many, what can be asked again gives way first, then the oldest.
@@ -30,6 +34,15 @@ def mentions(units: Iterable[tuple[Event, Sequence[Event]]]) -> list[str]:
         kept = set(sorted(places, key=lambda text: (found[text], -places.index(text)))[:MOST])
         found = {text: rank for text, rank in found.items() if text in kept}
     return [escape(text) for text in found]
+
+
+def failures(units: Iterable[Unit]) -> list[str]:
+    """The first error line of each failure, with how many times it came."""
+    found: dict[str, int] = {}
+    for lead, results in units:
+        text = first_error_line(text_of(results[0] if results else lead), LENGTH) or "failed"
+        found[text] = found.get(text, 0) + 1
+    return [escape(text if times == 1 else f"{text} ×{times}") for text, times in found.items()][-MOST:]
 
 
 def _mention(lead: Event, results: Sequence[Event]) -> tuple[int, str]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from .canonical import canonical
@@ -152,20 +152,13 @@ def is_cut_short(text: str) -> bool:
     return any(sign in text for sign in _CUT_SIGNS) and _CUT.search(text) is not None
 
 
-def answered_by(
-    seq: int, events: Sequence[Event], units: Units, find: Callable[[str], int | None]
-) -> int | None:  # fmt: skip
-    """The place of the call that the result at `seq` is the first answer to, by `find` where it is not paired yet.
+def answered_by(seq: int, units: Units) -> int | None:
+    """The place of the call that the result at `seq` is the first answer to.
 
     None for another answer to the same call, and for one whose call had not come.
     """
     call = units.lead(seq)
-    if call != seq:
-        return call if units.results(call)[0] == seq else None
-    named = find(events[seq]["call_id"])
-    if named is None or named > seq or events[named]["type"] != "tool_call" or units.results(named):
-        return None
-    return named
+    return call if call != seq and units.results(call)[0] == seq else None
 
 
 def is_only_answer(seq: int, before: int, units: Units) -> bool:

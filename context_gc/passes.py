@@ -85,7 +85,7 @@ class BudgetState:
     open_calls: int  #: calls that wait for a result
     deferred: str  #: why no pass was made although one was due; "" when none was
     passes: tuple[Pass, ...]
-    unreachable: BudgetUnreachable | None  #: while an emergency cannot reach the target
+    unreachable: BudgetUnreachable | None  #: when the last emergency did not reach the target
 
     def to_dict(self) -> dict[str, Any]:
         """The state as JSON values."""

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from .clipping import clipped
 from .events import Event, label
 from .ledger import Ledger
-from .mentions import mentions
+from .mentions import failures, mentions
 from .meter import Meter
 from .policy import Policy
 from .render import describe, escape, line, stub
@@ -104,6 +104,8 @@ class Prompt:
     def _place(self, seq: int, verdict: Verdict | None, heads: set[int]) -> None:
         if verdict is not None and verdict.cut:
             if seq not in self.runs:
+                if verdict.seam:
+                    self.runs.seams.add(seq)
                 heads.add(self.runs.add(seq))
                 self._set(seq, None)
                 if seq + 1 in self.runs and seq + 1 not in self.runs.seams:
@@ -111,6 +113,7 @@ class Prompt:
             return
         if seq in self.runs:
             self.runs.discard(seq)
+            self.runs.seams.discard(seq)
             self.shown.discard(seq)
             heads.update(place for place in (seq + 1,) if place in self.runs)
             if seq - 1 in self.runs:
@@ -164,9 +167,7 @@ class Prompt:
             shown = settled[0] in self.shown
         else:
             stubs = sum(self._meter.count(self.stub(self._run(start))) for start in heads)
-            shown = stubs > sum(map(self._meter.line, places)) and not any(
-                self.ledger.decision(seq).stage == "dead-branches" for seq in places
-            )
+            shown = stubs > sum(map(self._meter.line, places)) and not any(map(self.ledger.is_abandoned, places))
         (self.shown.update if shown else self.shown.difference_update)(places)
         return heads
 
@@ -180,7 +181,8 @@ class Prompt:
         else:
             names = [label(first["id"])] * len(places)
         notes = [reason for seq in self.ledger.abandons(places) if (reason := line(self._events[seq]))]
-        notes += mentions(self.ledger.evicted(places))
+        notes += mentions(self.ledger.noted("eviction", places))
+        notes += failures(self.ledger.noted("repeated-failures", places))
         if self._style == "described":
             notes.insert(0, describe(first, self.ledger.decision(places[0]).stage))
         return stub(names, notes)

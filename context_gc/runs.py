@@ -59,8 +59,9 @@ class Runs:
 
     def heads(self, places: Iterable[int]) -> set[int]:
         """The starts of the runs that any of these places is in."""
-        starts = sorted(self._end)
-        return {starts[bisect_right(starts, place) - 1] for place in places if place in self._in}
+        inside = [place for place in places if place in self._in]
+        starts = sorted(self._end) if inside else []
+        return {starts[bisect_right(starts, place) - 1] for place in inside}
 
     def end(self, start: int) -> int | None:
         """The end of the run that starts here; None when none does."""

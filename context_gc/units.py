@@ -78,6 +78,11 @@ class Units:
         return sorted(seq for waiting in self._waiting.values() for seq in waiting)
 
     @property
+    def open_count(self) -> int:
+        """How many calls have no result."""
+        return len(self._by_event_id) - len(self._results)
+
+    @property
     def open_calls(self) -> list[int]:
         """Calls without a result."""
         return [seq for seq in self._by_event_id.values() if seq not in self._results]

@@ -23,7 +23,7 @@ LAYERS = (
     ("semantics", "decision", "budget", "units", "turns"),
     ("policy", "outcomes"),
     ("graph", "protection", "mutations", "render", "warnings"),
-    ("walks", "meter", "guard", "clipping", "mentions", "summary"),
+    ("walks", "meter", "guard", "clipping", "mentions", "summary", "facts"),
     ("stages", "receipts"),
     ("engine", "receipt_store"),
     ("eviction", "context"),

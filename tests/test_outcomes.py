@@ -6,6 +6,8 @@ import json
 import time
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from notation import trace
 
 from context_gc.outcomes import (
@@ -97,6 +99,36 @@ def test_flags_and_a_tool_that_says_error_are_failures(tool, value, fields):
 )
 def test_text_that_merely_talks_about_errors_is_no_failure(tool, value):
     assert not failed(*unit(tool, value))
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
+    lambda inner: (
+        st.lists(inner) | st.dictionaries(st.sampled_from(("output", "metadata", "exit_code", "text")), inner)
+    ),
+    max_leaves=8,
+)
+
+
+@settings(deadline=None)
+@given(JSON, st.sampled_from(("Bash", "Read", "get")))
+def test_no_result_is_too_odd_to_be_looked_at(value, tool):
+    for shown in (value, json.dumps(value)):
+        lead, results = unit(tool, shown)
+        assert failed(lead, results) in (True, False)
+        assert exit_code(lead, results) is None or type(exit_code(lead, results)) is int
+        assert same_outcome(results[0], {**results[0]})
+        first_error_line(text_of(results[0])).encode()
+
+
+def test_a_result_that_is_nested_deeply_is_looked_at():
+    deep: list = []
+    for _ in range(100_000):
+        deep = [deep]
+    lead, results = unit("Bash", deep)
+    assert not failed(lead, results)
+    assert text_of(results[0]) == ""
+    assert not failed(*unit("Bash", '{"output": ' + "[" * 100_000 + '"exit_code"'))
 
 
 def test_a_call_without_a_result_has_not_failed():

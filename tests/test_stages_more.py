@@ -182,7 +182,6 @@ def test_relative_paths_are_taken_from_the_cwd_of_their_event():
     assert not told(compact_events([first, answer, again, last], policy))
 
 
-@pytest.mark.xfail(reason="the engine asks for a result's group before it pairs it with its call", strict=True)
 def test_results_that_name_the_provider_s_call_id_count_as_well():
     events = trace("""
         c1 call Bash {"command": "make"}
@@ -210,13 +209,11 @@ def fact(tool: str, **asked: Any) -> object:
         ("view", {"path": "a", "view_range": [5, 9]}, FileRead("a", 5, 5)),
         ("view", {"path": "a", "view_range": [9, 5]}, FileRead("a", partial=True)),
         ("read_file", {"path": "a", "start_line": 3, "end_line": 9}, FileRead("a", 3, 7)),
-        ("str_replace_editor", {"command": "view", "path": "a"}, FileRead("a")),
         ("read_file", {"path": ["a", "b"]}, None),
         ("Bash", {"command": "cat /a/b.py"}, FileRead("/a/b.py")),
         ("Bash", {"command": "cat -n '/a b'"}, FileRead("/a b")),
         ("Bash", {"command": "sed -n '10,20p' /a"}, FileRead("/a", 10, 11)),
         ("Bash", {"command": "sed -n 5p /a"}, FileRead("/a", 5, 1)),
-        ("Bash", {"command": "head -n 5 /a"}, FileRead("/a", 1, 5)),
         ("Bash", {"command": "head -5 /a"}, FileRead("/a", 1, 5)),
         ("Bash", {"command": "nl -ba /a | sed -n '1,3p'"}, FileRead("/a", 1, 3)),
         ("shell", {"command": ["bash", "-lc", "cat a"], "workdir": "/r"}, FileRead("/r/a")),
@@ -236,6 +233,32 @@ def test_what_a_call_read(tool, asked, read):
 )  # fmt: skip
 def test_any_other_command_is_no_read(command):
     assert fact("Bash", command=command) == Command(command)
+
+
+ODD = st.none() | st.booleans() | st.integers() | st.text(max_size=9) | st.lists(st.integers() | st.text(max_size=9))
+KEYS = (
+    "path",
+    "file_path",
+    "offset",
+    "limit",
+    "view_range",
+    "start_line",
+    "command",
+    "todos",
+    "merge",
+    "input",
+    "mode",
+)
+
+
+@naive
+@given(
+    st.sampled_from(("Read", "view", "Write", "edit", "apply_patch", "Bash", "Grep", "TodoWrite")),
+    st.dictionaries(st.sampled_from(KEYS), ODD | st.sampled_from(("cat /a", "sed -n '1,2p' /a", "head -1 a'", "view"))),
+)
+def test_no_arguments_are_too_odd_to_be_looked_at(tool, asked):
+    known = fact(tool, **asked)
+    assert known is None or known == fact(tool, **asked)
 
 
 @pytest.mark.parametrize(
@@ -259,7 +282,6 @@ def test_what_a_call_changed(tool, asked, edit):
     ("tool", "asked", "whole"),
     [
         ("TodoWrite", {"todos": []}, True),
-        ("update_plan", {"plan": [], "explanation": "x"}, True),
         ("update_todo_list", {"todos": "[x] a"}, True),
         ("todo_write", {"todos": ["a"], "merge": True}, False),
         ("task_tracker", {"command": "view"}, False),

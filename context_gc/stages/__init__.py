@@ -28,8 +28,8 @@ class Stage(Protocol):
     name: ClassVar[str]
     rationale: ClassVar[str]
 
-    def reason(self, event: Event, witness: str) -> str:
-        """Why the event is dead, given the id of the event that makes cutting it safe."""
+    def reason(self, event: Event, witness: Event) -> str:
+        """Why the event is dead, given the event that makes cutting it safe."""
         ...
 
 

@@ -33,5 +33,5 @@ class Clip:
             return False
         return clipped(event, view.policy.clip_over, view.counter) is not None
 
-    def reason(self, event: Event, witness: str) -> str:
+    def reason(self, event: Event, witness: Event) -> str:
         return "clipped to its first and last lines"

@@ -30,5 +30,5 @@ class Cycles:
             for seq in group:
                 yield seq, seq
 
-    def reason(self, event: Event, witness: str) -> str:
+    def reason(self, event: Event, witness: Event) -> str:
         return "collapsed into cycle cluster"

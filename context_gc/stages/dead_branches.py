@@ -27,7 +27,7 @@ class DeadBranches:
             if target is not None and target != seq:
                 yield from below(view.graph, target, seq)
 
-    def reason(self, event: Event, witness: str) -> str:
-        if event["id"] == witness:
+    def reason(self, event: Event, witness: Event) -> str:
+        if event["id"] == witness["id"]:
             return "abandon event pruned alongside its own target branch"
-        return f"abandoned by {witness}"
+        return f"abandoned by {witness['id']}"

@@ -47,8 +47,8 @@ class Duplicates:
             else:
                 yield seq, kept
 
-    def reason(self, event: Event, witness: str) -> str:
-        return f"duplicate of {witness}"
+    def reason(self, event: Event, witness: Event) -> str:
+        return f"duplicate of {witness['id']}"
 
 
 def _answers(call: int, view: View) -> object:

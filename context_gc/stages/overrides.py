@@ -46,5 +46,5 @@ class Overrides:
             for older in replaced:
                 yield older, seq
 
-    def reason(self, event: Event, witness: str) -> str:
-        return f"superseded by {witness}"
+    def reason(self, event: Event, witness: Event) -> str:
+        return f"superseded by {witness['id']}"

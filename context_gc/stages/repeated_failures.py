@@ -39,7 +39,7 @@ class RepeatedFailures:
         if kind != "tool_result":
             command = event.get("command")
             return (kind, cwd, command) if type(command) is str and command else None
-        lead = answered_by(seq, view.events, view.units, view.graph.seq)
+        lead = answered_by(seq, view.units)
         if lead is None or is_stand_in(text_of(event)):
             return None
         asked = view.events[lead]
@@ -65,9 +65,9 @@ class RepeatedFailures:
                 yield standing.pop(), lead
             standing += [*reversed(left), seq]
 
-    def reason(self, event: Event, witness: str) -> str:
+    def reason(self, event: Event, witness: Event) -> str:
         line = "" if event["type"] == "tool_call" else first_error_line(text_of(event))
-        return f"failed, and the same call came again: {witness}" + (f" ({escape(line)})" if line else "")
+        return f"failed, and the same call came again: {witness['id']}" + (f" ({escape(line)})" if line else "")
 
 
 def _failed(seq: int, view: View) -> bool:

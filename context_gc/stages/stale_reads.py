@@ -55,7 +55,7 @@ class StaleReads:
 
     def key(self, event: Event, seq: int, view: View) -> Hashable | None:
         is_result = event["type"] == "tool_result"
-        lead = answered_by(seq, view.events, view.units, view.graph.seq) if is_result else seq
+        lead = answered_by(seq, view.units) if is_result else seq
         fact = None if lead is None else semantics(asked := view.events[lead])
         if not isinstance(fact, FileRead | FileEdit) or (isinstance(fact, FileRead) and fact.partial):
             return None
@@ -84,8 +84,11 @@ class StaleReads:
                     break
             standing[at:] = [*reversed(left), seq]
 
-    def reason(self, event: Event, witness: str) -> str:
-        return f"superseded by {witness}"
+    def reason(self, event: Event, witness: Event) -> str:
+        fact = semantics(witness)
+        if isinstance(fact, FileEdit) and not fact.whole:
+            return f"outdated by {witness['id']} (lossy)"
+        return f"superseded by {witness['id']}"
 
 
 def _look(seq: int, view: View) -> Look:

@@ -40,7 +40,7 @@ class SupersededStatus:
             if "environment" not in (event.get("tags") or ()):
                 return None
             return event["type"], *(tag or heading for tag, heading in _PART.findall(event["content"]))
-        lead = answered_by(seq, view.events, view.units, view.graph.seq)
+        lead = answered_by(seq, view.units)
         if lead is None or failed(view.events[lead], (event,)):
             return None
         fact, tool = semantics(view.events[lead]), view.events[lead]["tool_name"]
@@ -64,8 +64,8 @@ class SupersededStatus:
                     break
             standing += [*reversed(left), seq]
 
-    def reason(self, event: Event, witness: str) -> str:
-        return f"superseded by {witness}"
+    def reason(self, event: Event, witness: Event) -> str:
+        return f"superseded by {witness['id']}"
 
 
 def _is_whole(lead: int, view: View) -> bool:

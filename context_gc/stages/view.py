@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..events import Event
+from ..facts import Facts
 from ..graph import StateGraph
 from ..mutations import Mutations
 from ..policy import Policy
@@ -22,6 +23,7 @@ class View:
         self.counter = counter
         self.events: Sequence[Event] = graph.events
         self.units = Units()
+        self.facts = Facts(graph.events, self.units)
         self.mutations = Mutations(graph.events, policy)
         #: place -> number of the ring it is part of; events that are appended never close one
         self.rings = {seq: ring for ring, members in enumerate(cycles(graph)) for seq in members}
