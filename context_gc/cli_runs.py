@@ -55,7 +55,7 @@ def _session(arguments: argparse.Namespace) -> int:
             print(readable(told))
         return 0
     if arguments.run_id:
-        print(ContextGC.load(root, arguments.run_id).compact()["prompt"])
+        print(ContextGC.load(root, arguments.run_id).look()["prompt"])
         return 0
     for line in _told(root):
         print(line)
@@ -70,7 +70,7 @@ def _told(root: Path) -> Iterator[str]:
     )
     for run_id, trace in opened.runs.items():
         client = ContextGC.load(root, run_id)
-        result, budget = client.compact(), client.budget
+        result, budget = client.look(), client.budget
         line = f"run {run_id}: {len(trace.events):,} events, {len(result['pruned_ids']):,} pruned"
         line += f", {result['tokens_before']:,} -> {result['tokens_after']:,} tokens"
         if budget is not None:

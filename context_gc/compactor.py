@@ -89,6 +89,11 @@ class ContextGC:
         self._keep_receipts()
         return Compaction(self._live, private=False)
 
+    def look(self) -> Compaction:
+        """How things stand with the events so far. Makes no pass and does not count as sent."""
+        self._live.look()
+        return Compaction(self._live, private=False)
+
     def record_usage(
         self, input_tokens: int, output_tokens: int = 0, cache_read: int = 0, cache_write: int = 0
     ) -> None:
@@ -140,8 +145,7 @@ class ContextGC:
 
     def explain(self, event_id: str) -> Explanation:
         """Why an event is pruned, protected or kept, as of now. Raises KeyError for an unknown id."""
-        self._live.look()
-        return explain(Compaction(self._live, private=False), event_id)
+        return explain(self.look(), event_id)
 
     def end_task(self) -> None:
         """End the task: events retained until `task_end` are judged like all others from now on."""

@@ -6,7 +6,7 @@ import hashlib
 import reprlib
 import traceback
 from collections.abc import Callable
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, dataclass, field, replace
 from math import inf
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -140,17 +140,24 @@ class ContextCompactor:
         }
         grew = (f"the summary takes {-saved} more tokens than what it stands for",) if saved < 0 else ()
         after = known.with_values(values)
-        told = self._publish(context, after, summary, saved, ratio)
-        return CompactionResult(after, summary, pinned, max(0, saved), ratio, grew + told)
+        result = CompactionResult(after, summary, pinned, max(0, saved), ratio, grew)
+        return replace(result, warnings=grew + self._publish(known, result))
 
-    def _publish(
-        self, before: dict[str, Any], after: dict[str, Any], summary: str, saved: int, ratio: float
-    ) -> tuple[str, ...]:
+    def _publish(self, known: ContextDict, result: CompactionResult) -> tuple[str, ...]:
         if self.bus is None:
             return ()
-        told = {"before": private_copy(dict(before)), "after": private_copy(after), "summary": summary}
+        run_id = known.given.get("run_id")
+        told = {
+            "run_id": run_id if type(run_id) is str else "",
+            "before": private_copy(dict(known.given)),
+            "after": private_copy(result.context),
+            "summary": result.summary,
+            "tokens_saved": result.tokens_saved,
+            "compression_ratio": result.compression_ratio,
+            "warnings": list(result.warnings),
+        }
         try:
-            self.bus.publish("context.compacted", told | {"tokens_saved": max(0, saved), "compression_ratio": ratio})
+            self.bus.publish("context.compacted", told)
         except Exception as error:
             return (f"a handler of the bus failed: {_told(error)}",)
         return ()

@@ -9,8 +9,8 @@ What the engine (ContextGC) publishes, and what each payload holds:
     task.ended             run_id; heard as well: what was retained until then is judged like the rest
     session.ended          run_id; heard as well
 
-ContextCompactor publishes `context.compacted`: before, after (context dicts), summary, tokens_saved,
-compression_ratio. Without a budget `pass` is None, and nothing tells that a compaction has started. A client
+ContextCompactor publishes `context.compacted`: run_id, before, after (context dicts), summary, tokens_saved,
+compression_ratio, warnings. Without a budget `pass` is None, and nothing tells that a compaction has started. A client
 hears the end of a task or session of its own `run_id`, and those that name none. Anyone may publish events of
 other types.
 """

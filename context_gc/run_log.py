@@ -31,6 +31,8 @@ class RunLog:
             self._file = os.fdopen(os.open(self.path, os.O_CREAT | os.O_APPEND | os.O_WRONLY, 0o600), "ab")
         except OSError as error:
             raise SessionError(str(self.path), f"cannot be written: {error.strerror}", "check the folder") from error
+        if _ends_within_a_line(self.path):  # a process was killed there
+            self._file.write(b"\n")
         self._bus, self._lock = bus, Lock()
         bus.subscribe("*", self._write)
 
@@ -78,6 +80,11 @@ def read_line(text: bytes, number: int) -> dict[str, Any]:
     except (ValueError, RecursionError) as error:
         return {"event_type": "", "data": {}, "problem": f"line {number}: {error}"}
     return told
+
+
+def _ends_within_a_line(path: Path) -> bool:
+    with open(path, "rb") as file:
+        return file.seek(0, os.SEEK_END) > 0 and file.seek(-1, os.SEEK_END) >= 0 and file.read(1) != b"\n"
 
 
 def _text(value: Any) -> str:

@@ -103,6 +103,9 @@ class Saved:
     def _read(self) -> dict[str, Any]:
         where = str(self._state_file)
         try:
+            for path in (self._state_file, self._trace):
+                if path.exists() and not path.is_file():
+                    raise SessionError(str(path), "this is no regular file", "a run is two files")
             state = json.loads(self._state_file.read_bytes())
             text = self._trace.read_bytes()
         except FileNotFoundError as error:
@@ -134,8 +137,13 @@ class Saved:
         graph = StateGraph()
         if self._trace.stat().st_size:
             graph.extend(load_trace(self._trace).events)
-        for source, target, kind in self._state["edges"]:
-            graph.add_edge(source, target, kind)
+        try:
+            for source, target, kind in self._state["edges"]:
+                graph.add_edge(source, target, kind)
+        except (TypeError, ValueError) as error:
+            raise SessionError(
+                str(self._state_file), f"its edges are damaged: {error}", "load the trace anew"
+            ) from error
         self._events = self._state["events"]
         return graph
 

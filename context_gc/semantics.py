@@ -120,12 +120,12 @@ _TEXT_KEYS = ("command", "cmd", "pattern", "query", "q", "url", "regex", "prompt
 _LEAD = re.compile(r"\s*(?:cd\s+\S+\s*(?:&&|;)\s*|[A-Z_][A-Z0-9_]*=\S*\s+|timeout\s+\S+\s+|env\s+|sudo\s+|time\s+)*")
 _TESTS = re.compile(
     r"(?:python\S*\s+-m\s+)?(?:pytest|unittest|tox|nox)\b|(?:npm|pnpm|yarn|bun)\s+(?:run\s+)?test"
-    r"|(?:npx\s+)?(?:jest|vitest|mocha)\b|cargo\s+(?:\w+\s+)?(?:test|nextest)|go\s+test|mvn\s+.*\btest"
-    r"|(?:\./)?gradlew?\s+.*\btest|make\s+(?:\S+\s+)*test|ctest|rspec|mix\s+test|dotnet\s+test"
+    r"|(?:npx\s+)?(?:jest|vitest|mocha)\b|cargo\s+(?:\w+\s+)?(?:test|nextest)|go\s+test|mvn\s.*\btest"
+    r"|(?:\./)?gradlew?\s.*\btest|make\s+(?:\S+\s+)*test|ctest|rspec|mix\s+test|dotnet\s+test"
 )
 _BUILDS = re.compile(
     r"(?:npm|pnpm|yarn|bun)\s+run\s+build|cargo\s+(?:build|check)|go\s+build|make\b|cmake\b|ninja\b|tsc\b"
-    r"|mvn\s+.*\b(?:package|compile|install)|(?:\./)?gradlew?\s+.*\b(?:build|assemble)|python\S*\s+-m\s+build"
+    r"|mvn\s.*\b(?:package|compile|install)|(?:\./)?gradlew?\s.*\b(?:build|assemble)|python\S*\s+-m\s+build"
     r"|dotnet\s+build"
 )
 

@@ -66,6 +66,14 @@ def test_a_damaged_line_is_told_and_the_others_are_read(tmp_path):
     assert [each["problem"].partition(":")[0] for each in told if "problem" in each] == ["line 2", "line 3", "line 5"]
 
 
+def test_a_line_that_was_cut_does_not_take_the_next_one_along(tmp_path):
+    (tmp_path / "bus.jsonl").write_text('{"at": "", "event_ty')
+    bus = ContextBus()
+    with RunLog(bus, tmp_path):
+        bus.publish("next", {})
+    assert [each["event_type"] for each in read_log(tmp_path)] == ["", "next"]
+
+
 def test_no_log_is_no_error(tmp_path):
     assert list(read_log(tmp_path)) == []
 
