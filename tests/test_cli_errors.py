@@ -34,7 +34,7 @@ FILES = {
     "empty.json": (b"", "the file is empty"),
     "blank.json": (b" \n\n", "the file is empty"),
     "binary.json": (bytes(range(256)) * 20, "this is no trace format that is known here (known formats: native"),
-    "archive.zip": (b"PK\x03\x04" + bytes(100), "this is no trace format"),
+    "archive.zip": (b"PK\x03\x04" + bytes(100), "the zip archive is damaged"),
     "prose.txt": (b"Dear diary,\ntoday nothing happened.\n", "this is no trace format"),
     "other.json": (json.dumps({"name": "x", "version": 1}).encode(), "this is no trace format"),
     "broken.json": (b'{"events": [{"id": 1, "type": "decision", "timestamp": 1, "content": "x"}]}', "none of its 1"),
@@ -60,7 +60,7 @@ def test_a_file_that_is_not_there(command, refused):
 
 def test_a_folder(tmp_path, refused):
     (tmp_path / "folder").mkdir()
-    assert "folder: this is a folder (name one file in it" in refused("compact", "folder")
+    assert "folder: no trace could be read: it is empty (name a file or folder" in refused("compact", "folder")
 
 
 def test_standard_input_without_anything(refused):

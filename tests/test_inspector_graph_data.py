@@ -6,11 +6,13 @@ import json
 from itertools import pairwise
 from typing import Any
 
-from context_gc import Compaction, Policy, Trace, Window, compact_events
-from context_gc.inspector.event_graph import LINES, LOOKS
-from context_gc.inspector.graph_data import HARD_CAP, GraphData, choose, graph_data, matching
+from context_gc import Budget, Compaction, Policy, Trace, Window, compact_events
+from context_gc.inspector.event_graph import LEGEND, LINES, LOOKS
+from context_gc.inspector.graph_data import FAN, HARD_CAP, GraphData, choose, graph_data, matching
+from context_gc.inspector.palette import STATUSES
 from context_gc.inspector.rows import Row, rows
 from context_gc.inspector.turn_strip import per_turn
+from context_gc.timeline import timeline
 
 
 def reads(number: int, prefix: str = "e") -> list[dict[str, Any]]:
@@ -67,6 +69,35 @@ def test_a_pruned_event_is_told_by_mark_look_and_receipt() -> None:
     receipt = next(node for node in data.nodes if node["id"] == -1)
     assert receipt["shape"] == "diamond"
     assert {edge["to"] for edge in data.edges if edge["from"] == -1} == {0, 1}
+
+
+def test_clipped_and_waiting_events_keep_their_fill_and_have_a_mark_and_a_border_of_their_own() -> None:
+    for theme in ("light", "dark"):
+        looks = LOOKS[theme]
+        fills = {looks[f"result {status}"]["fill"] for status in ("live", "clipped", "waiting", "protected")}
+        assert len(fills) == 1
+        assert looks["result waiting"]["dashes"] != looks["result pruned"]["dashes"]
+        assert looks["result clipped"]["dashes"] is None  # its dashed border is drawn inside
+
+
+def test_a_waiting_event_is_marked() -> None:
+    outcome = timeline(reads(9), Policy(budget=Budget(10_000))).result
+    found = rows(Trace(reads(9), "native"), Window(0, 9), outcome)
+    node = next(node for node in graph_data(found, found, outcome).nodes if node["id"] == 0)
+    assert node["look"] == "state waiting"
+    assert node["label"].startswith("◌ ")
+    assert "Would be superseded by e7" in node["title"]
+
+
+def test_every_status_has_a_look_and_all_that_are_marked_are_in_the_legend() -> None:
+    assert {look.split()[-1] for look in LOOKS["light"]} == {*STATUSES, "receipt"}
+    assert {status for status, *_ in LEGEND} == {*STATUSES, "receipt"} - {"live"}
+
+
+def test_a_receipt_of_many_events_is_joined_to_the_first_few_of_them() -> None:
+    events = [each | {"key": "k"} for each in reads(200)]
+    joined = [edge for edge in drawn(events).edges if edge["kind"] == "stands for"]
+    assert [edge["to"] for edge in joined] == list(range(FAN))
 
 
 def test_a_live_event_has_no_mark() -> None:

@@ -66,9 +66,12 @@ def fresh() -> None:
     streamlit.cache_data.clear()
 
 
-@pytest.mark.parametrize("script", [script for script, _ in PAGES])
+@pytest.mark.parametrize("limit", ["", "20"], ids=["at once", "under a budget"])
+@pytest.mark.parametrize("script", [script for script, title in PAGES if title != "Sessions"])
 @pytest.mark.parametrize("odd", ODD)
-def test_every_page_draws_it(odd: str, script: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_page_draws_it(
+    odd: str, script: str, limit: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:  # fmt: skip
     path = tmp_path / "odd.json"
     path.write_text(json.dumps(ODD[odd]), "utf-8")
     monkeypatch.setenv("CONTEXT_GC_OPEN", str(path))
@@ -76,11 +79,13 @@ def test_every_page_draws_it(odd: str, script: str, tmp_path: Path, monkeypatch:
         app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=30)
         if script != "app.py":
             app.switch_page(script)
+        if limit:
+            app.query_params.update({"budget": "on", "limit": limit, "gain": "0"})
         if selected and LONE not in selected:
             app.query_params["event"] = selected
         app.run()
         if LONE in selected:
-            app.session_state.settings["event"] = selected
+            app.session_state.settings |= {"event": selected, "pins": (selected,)}
             app.run()
         assert not app.exception, [each.message for each in app.exception]
 

@@ -13,13 +13,15 @@ from streamlit.testing.v1 import AppTest
 
 from context_gc import Policy, load_traces
 from context_gc.inspector.home import PAGES, SAMPLES
-from context_gc.inspector.settings import DEFAULTS, policy
+from context_gc.inspector.in_force import policy
+from context_gc.inspector.settings import DEFAULTS
 from context_gc.inspector.traces import SUFFIXES
 from context_gc.meter import event_tokens
+from context_gc.policy import DEFAULT_STAGES, KNOWN_STAGES
 from context_gc.tokens import COUNTERS
 
 ROOT = Path(__file__).parents[1]
-SCRIPTS = [script for script, _ in PAGES]
+SCRIPTS = [script for script, title in PAGES if title != "Sessions"]  #: those that look at one trace
 SAMPLE = "claude-code-session"
 PRUNED = "toolu_01KQ3DKRFCPYJALQXLPJRJ"
 
@@ -94,13 +96,27 @@ def test_the_first_thing_on_the_overview_is_the_answer() -> None:
 
 
 def test_a_stage_switch_tells_what_it_saves_on_and_off() -> None:
-    app = run(trace=SAMPLE)
+    app = run(trace=SAMPLE, stages=DEFAULT_STAGES)
     on = app.toggle(key="s_dead-branches")
     label = on.label
     assert re.fullmatch(r"dead branches · −\d+", label)
     checked(on.set_value(False).run())
     assert app.toggle(key="s_dead-branches").label == label
     assert "None of them are dead" in page_text(app)
+
+
+def test_every_stage_has_a_switch_and_all_but_clip_are_on_at_first() -> None:
+    app = run(trace=SAMPLE)
+    assert {name: app.toggle(key=f"s_{name}").value for name in KNOWN_STAGES} == {
+        name: name != "clip" for name in KNOWN_STAGES
+    }
+
+
+def test_one_click_sets_the_stages_of_the_library() -> None:
+    app = run(trace=SAMPLE)
+    checked(app.button(key="documented_defaults").click().run())
+    assert policy(settings(app), "") == Policy()
+    assert app.button(key="documented_defaults").disabled
 
 
 def test_reset_puts_the_policy_back() -> None:

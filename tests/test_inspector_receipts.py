@@ -220,3 +220,17 @@ def test_the_shell_command_names_a_tampered_receipt(tmp_path: Path) -> None:
     result = compact_events(read())
     text = jsonl(table_of(read(), result), result).replace('"content": "more"', '"content": "less"')
     assert by_hand(tmp_path, text) == "5 of 6 match ['p2']"
+
+
+def test_a_clipped_event_has_a_receipt_that_is_checked_and_reached_from_its_own_text() -> None:
+    text = "\n".join(f"{line}: some words" for line in range(400))
+    events: list[Event] = [
+        {"id": "c", "type": "tool_call", "timestamp": 0, "tool_name": "search", "arguments": {"q": "a"}},
+        {"id": "r", "type": "tool_result", "timestamp": 1, "call_id": "c", "result": text},
+    ]
+    result = compact_events(events, Policy(stages=("clip",), clip_over=200))
+    table = table_of(events, result)
+    assert [(row.id, row.stage, row.clipped) for row in table] == [("r", "clip", True)]
+    assert verify(table, result).verified == 1
+    assert verify(table, result).unreachable == ()
+    assert json.loads(jsonl(table, result))["events"] == [events[1]]

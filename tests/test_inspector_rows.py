@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from context_gc import Policy, Trace, Window, compact_events
+from context_gc import Budget, Policy, Trace, Window, compact_events
 from context_gc.inspector.palette import DARK, KINDS, LIGHT, PRUNED, RECEIPT, kind_of
 from context_gc.inspector.rows import Row, rows, short, turn_numbers
-from context_gc.inspector.savings import savings, total
+from context_gc.inspector.savings import savings
 from context_gc.inspector.say import brief, share, signed
-from context_gc.inspector.summary import answer, growth, largest_dead, slices
+from context_gc.inspector.summary import answer, growth, largest_gone, slices
 from context_gc.stages import STAGES
+from context_gc.timeline import timeline
 
 
 def event(name: str, kind: str, **fields: Any) -> dict[str, Any]:
@@ -73,6 +75,51 @@ def test_a_protected_row_tells_what_would_have_happened() -> None:
                Policy(protect_tags=("pin",)))["v1"]  # fmt: skip
     assert (row.status, row.protected, row.receipt_id) == ("protected", "tag=pin", "")
     assert "superseded by v2" in row.would
+
+
+LONG = "\n".join(f"{line}: some words of line {line}" for line in range(200))
+
+
+def lived(events: list[dict[str, Any]], policy: Policy) -> dict[str, Row]:
+    found = rows(Trace(events, "native"), Window(0, len(events)), timeline(events, policy).result)
+    return {row.id: row for row in found}
+
+
+def reads(turns: int, text: str = "short text", files: int = 99) -> list[dict[str, Any]]:
+    made: list[dict[str, Any]] = []
+    for turn in range(turns):
+        read = call(f"c{turn}", "Read", {"file_path": f"f{turn % files}"})
+        made += [read, result(f"r{turn}", f"c{turn}", f"{text} {turn}")]
+    return made
+
+
+def test_a_clipped_row_has_a_receipt_and_stands_in_part() -> None:
+    row = told(reads(1, LONG), Policy(stages=("clip",), clip_over=200))["r0"]
+    assert (row.status, row.stage, row.receipt_id, row.passed) == ("clipped", "clip", "r0", 0)
+    assert row.has_receipt
+    assert not row.is_cut
+    assert 0 < row.gone == -row.impact < row.tokens
+
+
+def test_a_waiting_row_tells_what_was_found_and_has_no_receipt() -> None:
+    found = lived(reads(4, files=2), Policy(stages=("stale-reads",), budget=Budget(10_000)))
+    assert (found["r0"].status, found["r0"].receipt_id, found["r0"].gone) == ("waiting", "", 0)
+    assert found["r0"].why.startswith("Would be superseded by ")
+    assert found["r3"].status == "live"
+
+
+def test_an_evicted_row_names_its_pass() -> None:
+    found = lived(reads(30, "many words of a long text " * 20), Policy(budget=Budget(2_000)))
+    evicted = [row for row in found.values() if row.is_evicted]
+    assert {row.reason for row in evicted} >= {"evicted to make room in pass 1", "evicted to make room in pass 2"}
+    assert all(row.reason.endswith(f"in pass {row.passed}") and row.has_receipt for row in evicted)
+
+
+def test_a_result_that_was_clipped_to_make_room_says_so() -> None:
+    found = lived([*reads(1, LONG), *reads(30)[4:]], Policy(clip_over=200, budget=Budget(1_800)))
+    assert found["r0"].passed > 0
+    assert found["r0"].reason == f"clipped to make room in pass {found['r0'].passed}"
+    assert (found["r0"].status, found["r0"].is_evicted) == ("clipped", True)
 
 
 def test_figures_add_up_to_the_compaction() -> None:
@@ -167,7 +214,7 @@ def test_accent_and_text_reach_contrast_aa_on_the_page(colours: dict[str, str], 
 def test_savings_of_each_stage_are_the_difference_that_switching_it_makes() -> None:
     policy = Policy(stages=("overrides", "cycles"))
     outcome = compact_events(STORY, policy)
-    saved = savings(STORY, policy, outcome, [outcome.tokens(each["id"]) for each in STORY])
+    saved = savings(lambda other: compact_events(STORY, other)["tokens_after"], policy)
     assert set(saved) == {stage.name for stage in STAGES}
     without = compact_events(STORY, Policy(stages=("cycles",)))["tokens_after"]
     with_more = compact_events(STORY, Policy(stages=("overrides", "duplicates", "cycles")))["tokens_after"]
@@ -175,11 +222,11 @@ def test_savings_of_each_stage_are_the_difference_that_switching_it_makes() -> N
     assert saved["duplicates"] == outcome["tokens_after"] - with_more > 0
 
 
-@pytest.mark.parametrize("stubs", ["always", "worthwhile", "described", "none"])
-def test_counting_only_what_was_decided_gives_the_same_total(stubs: str) -> None:
-    policy = Policy(stubs=stubs)
-    outcome = compact_events(STORY, policy)
-    assert total(outcome, policy, [outcome.tokens(each["id"]) for each in STORY]) == outcome["tokens_after"]
+def test_savings_are_told_without_the_budget() -> None:
+    asked: list[Policy] = []
+    savings(lambda other: asked.append(other) or 0, Policy(budget=Budget(1_000)))  # type: ignore[func-returns-value]
+    assert all(each.budget is None and each.stubs == "worthwhile" for each in asked)
+    assert len(set(asked)) == len(STAGES) + 1
 
 
 def test_the_answer_tells_size_share_and_stage() -> None:
@@ -195,16 +242,28 @@ def test_the_answer_says_when_nothing_is_dead() -> None:
     assert "None of them are dead" in answer(list(told(STORY[:3]).values()), 1, 40, 40)
 
 
+def test_the_answer_tells_what_was_live_and_what_waits() -> None:
+    events, policy = reads(30, "many words of a long text " * 20, 14), Policy(stages=("stale-reads",))
+    found = list(lived(events, replace(policy, budget=Budget(1_000))).values())
+    text = answer(found, 30, sum(row.tokens for row in found), 0)
+    dead = sum(row.gone for row in found if row.has_receipt and not row.is_evicted)
+    assert f"{dead:,} of them (" in text
+    assert f"{sum(row.gone for row in found) - dead:,} (" in text
+    assert "were live and made room. " in text
+    waits = list(lived(reads(4, files=2), replace(policy, budget=Budget(10_000))).values())
+    assert answer(waits, 4, 100, 100).startswith("4 turns, 100 tokens. Nothing is cut yet; ")
+
+
 def test_slices_keep_the_sum_and_fold_what_is_small() -> None:
     found = list(told(STORY).values())
     parts = slices(found, "type", most=3)
     assert len(parts) == 3
     assert sum(part.whole for part in parts) == sum(row.tokens for row in found)
-    assert sum(part.dead for part in parts) == sum(row.tokens for row in found if row.is_dead)
+    assert sum(part.gone for part in parts) == sum(row.tokens for row in found if row.is_cut)
 
 
-def test_largest_dead_items_hold_no_live_ones() -> None:
-    found = largest_dead(list(told(STORY).values()), 2)
+def test_largest_gone_items_hold_no_live_ones() -> None:
+    found = largest_gone(list(told(STORY).values()), 2)
     assert [row.id for row in found] == ["r7", "c6"]
 
 

@@ -52,7 +52,7 @@ def test_a_name_stands_for_the_path_in_source_and_errors():
     ("make", "says"),
     [
         (lambda folder: folder / "none.jsonl", "cannot be read: no such file"),
-        (lambda folder: folder, "this is a folder"),
+        (lambda folder: folder, "no trace could be read: it is empty"),
         (lambda folder: str(folder / "a\0b"), "cannot be read"),
         (lambda folder: io.StringIO("{}"), "gives text, not bytes"),
     ],

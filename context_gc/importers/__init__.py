@@ -5,7 +5,8 @@ To add a format: one module with `name`, `sniff` and `read`, one line in `IMPORT
 
 from __future__ import annotations
 
-from typing import Protocol
+from collections.abc import Sequence
+from typing import Protocol, runtime_checkable
 
 from ..trace import Trace
 from . import claude_code, native
@@ -29,6 +30,17 @@ class Importer(Protocol):
         Raises:
             TraceError: nothing in it is whole.
         """
+
+
+@runtime_checkable
+class Grouping(Importer, Protocol):
+    """A format that spreads one trace, or traces that belong together, over several files."""
+
+    def groups(self, paths: Sequence[str]) -> list[tuple[str, ...]]:
+        """Which of these relative paths of a folder are read together, judged by their names alone."""
+
+    def read_group(self, documents: Sequence[Document]) -> list[Trace]:
+        """The traces of one group, whose documents come in its order. Raises TraceError as `read` does."""
 
 
 IMPORTERS: tuple[Importer, ...] = (native, claude_code)

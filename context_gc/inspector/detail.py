@@ -20,7 +20,7 @@ from .palette import MARKS
 from .parts import Part, el, event_link, parts
 from .rows import Row
 from .say import brief, count, signed, tokens, words
-from .summary import largest_dead
+from .summary import largest_gone
 
 SHOWN = 20_000  #: characters of a text that are drawn; the rest is told and can be copied from the diff
 HEIGHT = 345  #: px of the tabs' contents
@@ -41,22 +41,26 @@ def detail(inspected: Inspected, here: str = "Graph") -> None:
 
 
 def _hint(inspected: Inspected) -> str:
-    dead = sum(row.is_dead for row in inspected.rows)
-    if dead:
-        return f"{count(dead, 'event')} of this window {'is' if dead == 1 else 'are'} pruned: look for ✂."
-    return "Nothing in this window is pruned by the stages that are on."
+    gone = sum(row.has_receipt for row in inspected.rows)
+    waiting = sum(row.status == "waiting" for row in inspected.rows)
+    later = f" {count(waiting, 'event')} {'waits' if waiting == 1 else 'wait'} for the next pass: ◌." if waiting else ""
+    if gone:
+        are = "is" if gone == 1 else "are"
+        return f"{count(gone, 'event')} of this window {are} cut or clipped: look for ✂.{later}"
+    return f"Nothing in this window is cut by the stages that are on.{later}"
 
 
 def _largest(inspected: Inspected) -> list[Part]:
-    found = largest_dead(inspected.rows)
+    found = largest_gone(inspected.rows)
     cells: list[Part] = []
     for row in found:
         cells += [
             event_link(row.number, row.id),
             el("span", row.label, cls="name"),
-            el("span", tokens(row.tokens), cls="num"),
+            el("span", tokens(row.gone), cls="num"),
         ]
-    return [el("h2", "The largest dead items"), el("div", *cells, cls="list short")] if found else []
+    word = "dead" if inspected.policy.budget is None else "cut"
+    return [el("h2", f"The largest {word} items"), el("div", *cells, cls="list short")] if found else []
 
 
 def _what(row: Row) -> list[Part]:
@@ -73,8 +77,17 @@ def _what(row: Row) -> list[Part]:
 
 
 def _status(row: Row, inspected: Inspected) -> Part:
-    if row.is_dead:
-        return el("p", "✂ pruned by ", el("b", words(row.stage)), ": ", *_named(row.reason, row, inspected), ".")
+    by: list[Part] = [] if row.is_evicted else [" by ", el("b", words(row.stage))]
+    when = f", out since pass {row.passed}" if row.passed and not row.is_evicted else ""
+    if row.status == "clipped":
+        did = row.reason if row.is_evicted else "clipped"
+        rest = f": its first and last lines stand, {tokens(row.gone)} of {tokens(row.tokens)} tokens are out."
+        return el("p", f"✂ {did}", *by, when, rest)
+    if row.is_cut:
+        return el("p", "✂ pruned", *by, when, ": ", *_named(row.reason, row, inspected), ".")
+    if row.status == "waiting":
+        told = _named(row.would, row, inspected)
+        return el("p", "◌ Found dead, waits for the next pass. ", el("b", words(row.stage)), ": ", *told, ".")
     if row.would:
         kept = f"Kept because of {row.protected}. " if row.protected else "Kept. "
         return el("p", kept, *_named(row.would, row, inspected), ".")
@@ -100,7 +113,7 @@ def _buttons(row: Row, inspected: Inspected, here: str) -> None:
         witness = next((name for name in row.because if name in inspected.by_id), None)
         if witness is not None:
             st.button("Go to witness", on_click=select, args=(witness,))
-        if row.is_dead:
+        if row.has_receipt:
             back = _is_recovered(row, inspected)
             st.button("Hide original" if back else "Recover", on_click=recover, args=(inspected.key, row.id, not back))
         pins = settings.texts("pins")
@@ -110,16 +123,16 @@ def _buttons(row: Row, inspected: Inspected, here: str) -> None:
 
 
 def _tabs(row: Row, inspected: Inspected) -> None:
-    if row.is_dead and _is_recovered(row, inspected):
+    if row.has_receipt and _is_recovered(row, inspected):
         _recovered(row, inspected)
         return
-    names = ["Rendered", "Source record"] + (["Original", "Receipt"] if row.is_dead else [])
+    names = ["Rendered", "Source record"] + (["Original", "Receipt"] if row.has_receipt else [])
     tabs = dict(zip(names, st.tabs(names), strict=True))
     with tabs["Rendered"]:
-        code(_in_prompt(row, inspected) if row.is_dead else row.text)
+        code(_in_prompt(row, inspected) if row.has_receipt else row.text)
     with tabs["Source record"]:
         code(indented(inspected.events[row.seq]))
-    if row.is_dead:
+    if row.has_receipt:
         with tabs["Original"]:
             code(row.text)
         with tabs["Receipt"]:
@@ -137,8 +150,10 @@ def _is_recovered(row: Row, inspected: Inspected) -> bool:
 
 
 def _in_prompt(row: Row, inspected: Inspected) -> str:
-    """What stands in the prompt for an event that is cut: the stub of its run, if it heads one."""
+    """What stands in the prompt: of a clipped event its own lines, of one that is cut the stub of its run."""
     prompt = inspected.result.layout
+    if row.status == "clipped":
+        return prompt.slot(row.seq) or "(prints nothing)"
     start = prompt.runs.start(row.seq)
     slot = prompt.slot(start) or "(nothing: stubs are switched off)"
     if start == row.seq:
@@ -160,7 +175,7 @@ def _recovered(row: Row, inspected: Inspected) -> None:
     told = f"sha256 {receipt.sha256[0][:16]}… " + ("matches" if good else "DOES NOT MATCH")
     notice(f"Recovered {count(len(own), 'event')}: {told}.", "info" if good else "error")
     code("\n".join(inspected.by_id[event["id"]].text for event in own))
-    if len(events) > len(own):
+    if len(events) > len(own) and row.is_cut:
         st.html(f"<small>The same stub stands for {count(len(events) - len(own), 'more event')}.</small>")
 
 

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from .diff_rows import CUT, MARKED, SAME, Change, Diff, DiffRow, Part, parts
+from .diff_rows import CLIPPED, CUT, GONE, MARKED, SAME, Change, Diff, DiffRow, Part, clipped_parts, parts
 from .say import signed
 
 CONTEXT = 3  #: unchanged events that stay around a change
@@ -101,13 +101,18 @@ def page(diff: Diff) -> dict[str, Any]:
         "before": f"{diff.tokens_before:,}",
         "after": f"{diff.tokens_after:,}",
         "change": signed(diff.tokens_after - diff.tokens_before),
-        "empty": "Nothing is cut: the prompt is the full history.",
+        "empty": "Nothing is cut: the prompt is the full history." + _waiting(diff),
     }
+
+
+def _waiting(diff: Diff) -> str:
+    found = sum(row.waits for row in diff.rows)
+    return f" {found:,} event{'s wait' if found > 1 else ' waits'} for the next pass: ◌." if found else ""
 
 
 def whole(row: DiffRow) -> str:
     """All of an event's text that the diff opens at once."""
-    text = shown(row.before if row.fate == CUT else row.after or row.before)
+    text = shown(row.before if row.fate in (CUT, CLIPPED) else row.after or row.before)
     rest = len(text) - OPENED
     return text if rest <= 0 else f"{text[:OPENED]}\n… {rest:,} more characters: the event's own panel has them"
 
@@ -219,16 +224,19 @@ def _row(diff: Diff, seq: int, room: _Room) -> dict[str, Any]:
     value |= {"tokens": signed(row.impact)} if row.fate != SAME else {}
     if row.fate == MARKED:
         value["parts"] = [_part(part) for part in parts(row.before, row.after or "")]
-    return value
+    elif row.fate == CLIPPED:
+        value["parts"] = [_part(part, GONE) for part in clipped_parts(row.before, row.after or "")]
+    return value | ({"waits": True} if row.waits else {})
 
 
-def _part(part: Part) -> tuple[str, str]:
-    """A piece of a marked line; a long piece that stayed is clipped in its middle, what changed is not."""
+def _part(part: Part, long: str = SAME) -> tuple[str, str]:
+    """A piece of a marked or clipped event; where a `long` one tells nothing new, its middle is left out."""
     text = shown(part.text)
-    if part.what != SAME or len(text) <= CLIP:
+    if part.what != long or len(text) <= CLIP + CLIP_LEAST:
         return part.what, text[:OPENED]
-    half = CLIP // 2
-    return part.what, f"{text[:half]} … {len(text) - 2 * half:,} more characters … {text[-half:]}"
+    head, tail = clip(text, CLIP // 2).text, text[-CLIP // 2 :]
+    tail = tail[tail.find("\n") + 1 :]
+    return part.what, f"{head}\n… {len(text) - len(head) - len(tail):,} more characters …\n{tail}"
 
 
 def _fold(diff: Diff, start: int, stop: int, what: str) -> dict[str, Any]:

@@ -17,11 +17,11 @@ function button(name, text, label) {
 function drawItem(item) {
   if (item.fold) return drawFold(item);
   if (item.change === undefined) return drawRow(item);
-  return item.fate === 'marked' ? drawRow(item.rows[0]) : drawCut(item);
+  return item.fate === 'cut' ? drawCut(item) : drawRow(item.rows[0]);
 }
 
 function drawRow(row) {
-  const made = el('div', `row ${row.fate}`);
+  const made = el('div', row.waits ? `row ${row.fate} waits` : `row ${row.fate}`);
   made.dataset.seq = row.seq;
   const gutter = el('div', 'gutter');
   const name = button('pick', row.number, `Select event ${row.number}`);
@@ -29,9 +29,13 @@ function drawRow(row) {
   name.prepend(el('i', `kind ${row.kind}`));
   gutter.append(name);
   if (row.tokens) gutter.append(el('span', row.tokens[0] === '+' ? 'tokens grows' : 'tokens', row.tokens));
+  if (row.waits) {
+    gutter.append(el('span', 'wait', '◌ waits'));
+    gutter.lastChild.title = row.note;
+  }
   made.append(gutter);
   if (row.fate === 'cut') made.append(textCell(row, 'left', 'Removed: '));
-  else if (row.fate === 'marked') made.append(partsCell(row, 'left', 'new'), partsCell(row, 'right', ''));
+  else if (row.parts) made.append(partsCell(row, 'left', 'new'), partsCell(row, 'right', ''));
   else made.append(textCell(row, 'left'), textCell(row, 'right'));
   const graph = button('graph', '↗', `Show event ${row.number} in the graph`);
   graph.title = 'Show in the graph';
@@ -58,9 +62,23 @@ function moreButton(row) {
 function partsCell(row, side, without) {
   const cell = el('div', `cell ${side}`);
   for (const [what, text] of row.parts) {
-    if (what !== without) cell.append(el({ gone: 'del', new: 'ins' }[what] ?? 'span', '', text));
+    if (what === 'stub') {
+      if (side === 'right') cell.append(stubOf({}, text, [row]));
+    } else if (what !== without) cell.append(el({ gone: 'del', new: 'ins' }[what] ?? 'span', '', text));
   }
+  if (row.fate === 'clipped' && side === 'right') cell.append(reasonLine(`✂ ${row.note}`, row, 'why'));
   return cell;
+}
+
+/** A stub as a chip that opens in place to the originals behind it. */
+function stubOf(about, text, rows) {
+  const stub = el('details', 'stub');
+  const chip = el('summary');
+  chip.append(el('span', 'sign', '◆ '), el('span', 'label', text));
+  if (about.tokens) chip.append(el('span', about.tokens[0] === '+' ? 'tokens grows' : 'tokens', `${about.tokens} tokens`));
+  stub.append(chip);
+  stub.rows = rows;
+  return stub;
 }
 
 function drawCut(item) {
@@ -69,14 +87,8 @@ function drawCut(item) {
   const left = el('div', 'removed');
   left.append(...item.rows.map((each) => (each.fold ? drawFold(each) : drawRow(each))));
   const right = el('div', 'came');
-  const stub = el('details', 'stub');
-  const chip = el('summary');
-  chip.append(el('span', 'sign', '◆ '), el('span', 'label', item.stub || 'no stub'));
-  chip.append(el('span', item.grows ? 'tokens grows' : 'tokens', `${item.tokens} tokens`));
-  stub.append(chip);
-  stub.rows = item.rows;
   right.append(el('div', 'stay'));
-  right.firstChild.append(stub, reasonLine(`✂ ${item.stage}: ${item.reason}`, item, 'why'));
+  right.firstChild.append(stubOf(item, item.stub || 'no stub', item.rows), reasonLine(`✂ ${item.stage}: ${item.reason}`, item, 'why'));
   made.append(left, right);
   return made;
 }
@@ -115,7 +127,7 @@ function drawListed(change) {
   const made = button('jump');
   made.dataset.jump = change.seq;
   made.append(el('span', change.grows ? 'tokens grows' : 'tokens', change.tokens));
-  const sign = change.fate === 'cut' ? '✂' : '±';
+  const sign = change.fate === 'marked' ? '±' : '✂';
   made.append(el('span', 'stage', `${sign} ${change.stage}`), el('span', 'reason', `${change.events}: ${change.reason}`));
   return made;
 }

@@ -7,7 +7,8 @@ from typing import Any
 
 import streamlit as st
 
-from ..compactor import compact_events
+from .compacting import compact
+from .counting import counter_of
 from .diff_component import diff_component, diff_reply
 from .diff_data import answer, page, whole
 from .diff_rows import Diff, diff, first_stages, steps
@@ -29,7 +30,7 @@ class _Drawn:
 
 
 def diff_controls(inspected: Inspected) -> tuple[str, int]:
-    """The toolbar: how to show it, and after how many of the policy's stages."""
+    """The toolbar: how to show it, and after how many of the policy's stages; under a budget after all."""
     kept = st.session_state.setdefault("diff_controls", {"mode": "side", "upto": ""})
     names = [FULL, *map(words, steps(inspected.policy))]
     upto = kept["upto"] if kept["upto"] in names else names[-1]
@@ -39,6 +40,9 @@ def diff_controls(inspected: Inspected) -> tuple[str, int]:
             "View", tuple(MODES), format_func=MODES.__getitem__, key="diff_mode", on_change=_keep, args=("mode",),
             required=True, width="content",
         )  # fmt: skip
+        if inspected.policy.budget is not None:
+            st.html("<small>Under a budget the passes decide what goes and when: the timeline shows them.</small>")
+            return kept["mode"], len(names) - 1
         if len(names) > 1:
             st.select_slider(
                 " → ".join(names), names, key="diff_upto", on_change=_keep, args=("upto",), width=560,
@@ -87,9 +91,10 @@ def _answered(told: Diff, version: str, asked: Any) -> dict[str, Any] | None:
 
 @st.cache_resource(max_entries=16, show_spinner=False)
 def _drawn(version: str, _inspected: Inspected, _upto: int) -> _Drawn:
-    result = _inspected.result
-    if _upto < len(steps(_inspected.policy)):
-        result = compact_events(_inspected.events, first_stages(_inspected.policy, _upto))
+    result, policy = _inspected.result, _inspected.policy
+    if _upto < len(steps(policy)):
+        counter = counter_of(_inspected.where, policy.counter)
+        result = compact(_inspected.events, first_stages(policy, _upto), counter, _inspected.force.ended).result
     made = diff(result, _inspected.window.start + 1)
     return _Drawn(made, page(made))
 

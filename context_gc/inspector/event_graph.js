@@ -23,7 +23,7 @@ function theme(host) {
 function dress(state, node) {
   const look = state.data.looks[state.theme][node.look];
   return { ...node, color: { background: look.fill, border: look.border }, borderWidth: look.width,
-    font: { size: 12, color: look.text, face: state.face }, shapeProperties: { borderDashes: look.dashed ? [4, 3] : false, borderRadius: look.radius } };
+    font: { size: 12, color: look.text, face: state.face }, shapeProperties: { borderDashes: look.dashes ?? false, borderRadius: look.radius } };
 }
 
 function dressEdge(state, edge) {
@@ -63,6 +63,7 @@ function beneath(state, ctx) {
 function above(state, ctx) {
   const { net, data } = state, colors = data.colors[state.theme], px = 1 / net.getScale();
   const top = net.DOMtoCanvas({ x: 0, y: 0 }), end = net.DOMtoCanvas({ x: state.host.clientWidth, y: 0 });
+  for (const [id, x, color] of state.clipped) if (x > top.x - 90 && x < end.x + 90) inner(ctx, net.getBoundingBox(id), color);
   for (const [id, x] of state.locked) if (x > top.x - 90 && x < end.x + 90) lock(ctx, net.getBoundingBox(id), colors);
   const box = state.selected != null && state.nodes.get(state.selected) ? net.getBoundingBox(state.selected) : null;
   if (box) {
@@ -77,11 +78,29 @@ function above(state, ctx) {
   for (const [name, y] of data.lanes) ctx.fillText(name, top.x + 8 * px, y);
 }
 
+// A clipped event: a dashed border inside its own.
+function inner(ctx, box, color) {
+  ctx.strokeStyle = color; ctx.lineWidth = 1; ctx.setLineDash([4, 3]); ctx.beginPath();
+  ctx.roundRect(box.left + 3, box.top + 3, box.right - box.left - 6, box.bottom - box.top - 6, 2); ctx.stroke();
+  ctx.setLineDash([]);
+}
+
 function lock(ctx, box, colors) {
   const x = box.right - 5, y = box.top - 5;
   ctx.fillStyle = colors.page; ctx.strokeStyle = colors.text; ctx.lineWidth = 1.5;
   ctx.beginPath(); ctx.arc(x + 5, y + 3, 3, Math.PI, 0); ctx.stroke();
   ctx.fillStyle = colors.text; ctx.fillRect(x, y + 3, 10, 7.5);
+}
+
+// The marks and borders that are drawn now, in words.
+function legend(line, data) {
+  const used = new Set(data.nodes.map(node => node.look.split(' ').at(-1)));
+  line.replaceChildren(...data.legend.filter(([status]) => used.has(status)).map(([status, mark, word, meaning]) => {
+    const item = document.createElement('span'), swatch = document.createElement('i');
+    swatch.className = status; swatch.textContent = mark; item.title = meaning;
+    item.append(swatch, word);
+    return item;
+  }));
 }
 
 // -- state ------------------------------------------------------------------------------------------
@@ -98,6 +117,8 @@ function changed(state, drawn, items) {
 
 function fill(state) {
   state.locked = state.data.nodes.filter(node => node.look.endsWith(' protected')).map(node => [node.id, node.x]);
+  const looks = state.data.looks[state.theme];
+  state.clipped = state.data.nodes.filter(node => node.look.endsWith(' clipped')).map(node => [node.id, node.x, looks[node.look].text]);
   const nodes = new Set(state.data.nodes.map(node => node.id)), edges = new Set(state.data.edges.map(edge => edge.id));
   state.edges.remove(state.edges.getIds().filter(id => !edges.has(id)));
   state.nodes.remove(state.nodes.getIds().filter(id => !nodes.has(id)));
@@ -145,7 +166,7 @@ function pick(state, id) {
 }
 
 function build(host, parts, data, send) {
-  const state = { host, ...parts, data, send, nodes: new vis.DataSet(), edges: new vis.DataSet(), selected: null, locked: [], fitted: '' };
+  const state = { host, ...parts, data, send, nodes: new vis.DataSet(), edges: new vis.DataSet(), selected: null, locked: [], clipped: [], fitted: '' };
   state.theme = theme(host);
   state.face = getComputedStyle(host).fontFamily || 'sans-serif';
   fill(state);
@@ -187,7 +208,7 @@ function keys(state, event) {
   if (step === undefined && dead < 0) return;
   event.preventDefault(); event.stopPropagation();
   if (dead >= 0) {
-    const pruned = id => state.nodes.get(id).look.endsWith(' pruned');
+    const pruned = id => / (pruned|clipped)$/.test(state.nodes.get(id).look);
     const next = dead ? order.slice(0, Math.max(0, here)).reverse().find(pruned) : order.slice(here + 1).find(pruned);
     if (next !== undefined) pick(state, next);
   } else if (order.length) pick(state, order[Math.min(order.length - 1, Math.max(0, here + step))]);
@@ -206,6 +227,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
     find('read').onclick = () => view(state);
   }
   state.send = setTriggerValue;
+  legend(find('legend'), data);
   const now = theme(host), stale = state.data.version !== data.version || state.theme !== now;
   state.data = data; state.theme = now;
   if (stale) fill(state);

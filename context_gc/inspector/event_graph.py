@@ -13,7 +13,7 @@ from typing import Any
 import streamlit as st
 
 from .graph_data import GraphData
-from .palette import DARK, KINDS, LIGHT, PRUNED, RECEIPT, STATUSES, Paint
+from .palette import DARK, KINDS, LIGHT, MARKS, PRUNED, RECEIPT, STATUSES, Paint
 
 _HERE = files(__package__)
 _VIS = files("pyvis").joinpath("templates/lib/vis-9.1.2/vis-network.min.js")  # Apache-2.0 OR MIT
@@ -28,7 +28,7 @@ _graph = st.components.v2.component(
         '<div class="tools"><button class="out" title="Zoom out (−)">−</button><button class="in" title="Zoom in (+)">+'
         '</button><button class="read" title="Readable size (0)">1:1</button>'
         '<button class="fit" title="All that is drawn">all</button></div>'
-        '<div class="live" aria-live="polite"></div></div>'
+        '<div class="live" aria-live="polite"></div></div><div class="legend"></div>'
     ),
     css=(_HERE / "event_graph.css").read_text("utf-8"),
     js=(_HERE / "event_graph.js").read_text("utf-8"),
@@ -67,7 +67,7 @@ def event_graph(
     data: dict[str, Any] = {
         "gid": key, "version": version, "scope": scope, "height": height, "nodes": graph.nodes, "edges": graph.edges,
         "options": graph.options, "lanes": graph.lanes, "turns": graph.turns, "regions": graph.regions,
-        "order": graph.order, "looks": LOOKS, "lines": LINES, "colors": COLORS,
+        "order": graph.order, "looks": LOOKS, "lines": LINES, "colors": COLORS, "legend": LEGEND,
     }  # fmt: skip
     _graph(key=key, data=data, on_picked_change=picked)
     with st.container(key=f"{key}_unseen"):  # these two draw nothing
@@ -79,11 +79,12 @@ def _look(paint: Paint, status: str, dark: bool) -> dict[str, Any]:
     own = PRUNED if status == "pruned" else paint
     fill, text = (own.dark_fill, own.dark_text) if dark else (own.light_fill, own.light_text)
     frame = (DARK if dark else LIGHT)["text"]
-    bordered = status in ("pruned", "protected") or paint.border > 1
-    width = 3 if status == "protected" else 2 if status == "kept" else paint.border
-    border = text if status == "pruned" or paint is RECEIPT else frame if bordered or status == "kept" else fill
+    bordered = status in ("pruned", "protected", "waiting", "kept") or paint.border > 1
+    width = 3 if status == "protected" else 2 if status in ("kept", "waiting") else paint.border
+    border = text if status == "pruned" or paint is RECEIPT else frame if bordered else fill
+    dashes = {"pruned": [4, 3], "waiting": [1.5, 3.5]}.get(status)
     return {"fill": fill, "text": text if paint is not RECEIPT else frame, "border": border, "width": width,
-            "radius": paint.radius, "dashed": status == "pruned"}  # fmt: skip
+            "radius": paint.radius, "dashes": dashes}  # fmt: skip
 
 
 def _looks(dark: bool) -> dict[str, dict[str, Any]]:
@@ -104,6 +105,11 @@ def _lines(dark: bool) -> dict[str, dict[str, Any]]:
     }
 
 
+#: status, its mark and what is said of it under the graph
+LEGEND = [
+    (status, MARKS[status], STATUSES[status].partition(":")[0], STATUSES[status].partition(": ")[2])
+    for status in ("pruned", "clipped", "waiting", "protected", "kept")
+] + [("receipt", "◆", "receipt", "stands in the prompt for what was pruned")]
 LOOKS = {"light": _looks(False), "dark": _looks(True)}
 LINES = {"light": _lines(False), "dark": _lines(True)}
 COLORS = {"light": {**LIGHT, "page": "#FFFFFF"}, "dark": {**DARK, "page": "#111827"}}

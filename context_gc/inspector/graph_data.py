@@ -24,6 +24,7 @@ HARD_CAP = 2_000  #: nodes that are ever drawn
 PITCH = 66  #: height of a lane, in the graph's units (px at scale 1)
 STEP, APART = 40, 134  #: least distance of two neighbours, and of two in one lane
 FEW = 20  #: edges that are drawn dotted, at most
+FAN = 12  #: edges from one receipt to what it stands for, at most; its label has the whole number
 LINE = 16  #: characters of a line in a node
 RECEIPTS = "receipts"
 
@@ -137,7 +138,8 @@ def _positions(drawn: Sequence[Row], lanes: dict[str, int]) -> dict[int, tuple[i
 
 def _label(row: Row) -> str:
     """At most two lines: for a call and its results the tool and what it was about."""
-    mark = ("✂ " if row.is_dead else "") + ("! " if row.kind == "error" else "")
+    mark = f"{MARKS[row.status]} " if row.status in ("pruned", "clipped", "waiting") else ""
+    mark += "! " if row.kind == "error" else ""
     text = mark + (row.label or row.type)
     if row.tool:
         head, _, rest = row.label.removeprefix("→ ").partition(" ")
@@ -149,8 +151,7 @@ def _label(row: Row) -> str:
 def _title(row: Row) -> str:
     """The tooltip: plain text, set as text by the component."""
     told = f"#{row.number} {row.type} · turn {row.turn} · {tokens(row.tokens)} tokens\n{MARKS[row.status]} {row.status}"
-    why = row.reason if row.is_dead else row.would or row.protected
-    return f"{told}{': ' + short(why, 120) if why else ''}\n{short(row.text, 200)}"
+    return f"{told}{': ' + short(row.why, 120) if row.why else ''}\n{short(row.text, 200)}"
 
 
 def _look(row: Row) -> str:
@@ -175,7 +176,7 @@ def _receipts(
         label = f"{count(end - start + 1, 'event')}\n{brief(net_change)}"
         title = f"receipt of {count(end - start + 1, 'event')}: {what}\n{short(prompt.slot(start) or '', 200)}"
         net.add_node(-1 - start, label, shape="diamond", x=x, y=lane, title=title, look="receipt", size=11)
-        joined += [(-1 - start, seq, "stands for") for seq in members]
+        joined += [(-1 - start, seq, "stands for") for seq in members[:FAN]]
     return joined
 
 

@@ -13,12 +13,13 @@ from . import settings
 from .event_graph import event_graph
 from .frame import Inspected, select
 from .graph_data import GraphData, choose, graph_data, matching
-from .palette import KINDS, STATUSES
+from .palette import KINDS, MARKS, STATUSES
 from .rows import Row
 from .say import count, signed, words
-from .turn_strip import per_turn, turn_strip
+from .timeline_data import course
+from .turn_strip import BAND, per_turn, turn_strip
 
-HEIGHT = 520  #: px of the graph
+HEIGHT = 500  #: px of the graph; under a budget the strip above it is as much higher
 STYLED = 1_000  #: rows up to which changes get a true minus and a plus; styling costs time
 TEXT = 240  #: characters of an event's text in the table
 _COLUMNS = {
@@ -54,13 +55,16 @@ def strip_and_graph(inspected: Inspected) -> None:
     first: dict[int, str] = {}
     for row in inspected.rows:
         first.setdefault(row.turn, row.id)
+    state = inspected.result["budget"]
+    lived = course(inspected.rows, inspected.points, state["passes"], inspected.force.thresholds) if state else None
     turn_strip(
-        per_turn(inspected.rows), span, chosen.turn if chosen else 0, _note(inspected, span, kept, data),
-        "strip", lambda turns: settings.put("turns", turns), lambda turn: select(first.get(turn, "")),
+        per_turn(inspected.rows), span, chosen.turn if chosen else 0, _note(inspected, span, kept, data), lived,
+        "strip", lambda turns: settings.put("turns", turns), lambda turn: select(first.get(turn, "")), select,
     )  # fmt: skip
     event_graph(
         data, key="graph", version=sha256(told.encode("utf-8", "surrogatepass")).hexdigest(),
-        scope=repr((inspected.key.rpartition("/")[0], span)), selected=chosen.seq if chosen else None, height=HEIGHT,
+        scope=repr((inspected.key.rpartition("/")[0], span)), selected=chosen.seq if chosen else None,
+        height=HEIGHT - (BAND if lived else 0),
         on_picked=lambda place: select(inspected.rows[place].id) if 0 <= place < len(inspected.rows) else None,
     )  # fmt: skip
 
@@ -105,13 +109,13 @@ def _table(
         "#": [row.number for row in kept],
         "turn": [row.turn for row in kept],
         "kind": [row.kind for row in kept],
-        "status": [("✂ " if row.is_dead else "") + row.status for row in kept],
+        "status": [" ".join((MARKS[row.status], row.status)).strip() for row in kept],
         "tokens": [row.tokens for row in kept],
         "change": [row.impact for row in kept],
         "tool": [row.tool for row in kept],
         "path": [row.path for row in kept],
         "stage": [words(row.stage) for row in kept],
-        "reason": [row.reason if row.is_dead else row.would or row.protected for row in kept],
+        "reason": [row.why for row in kept],
         "text": [" ".join(row.text[:TEXT].split()) for row in kept],
         "id": [sendable(row.id) for row in kept],
     }

@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from html import escape
 
 import streamlit as st
 
 from ..trace import Trace
-from . import settings
+from .compacting import Compacted
+from .in_force import InForce
 from .parts import Part, el, parts
-from .rows import Row, short
+from .rows import short
 from .say import count, share, tokens
 
-LOW, HIGH = 0.75, 0.92  #: thresholds as shares of the model's window
+LEVELS = {"ok": "below the low threshold", "compact": "at the low threshold", "emergency": "at the high threshold"}
 
 
-def header(title: str, trace: Trace, number: int, turns: int, rows: Sequence[Row]) -> None:
+def header(title: str, trace: Trace, number: int, found: Compacted, force: InForce) -> None:
     """The page's first two lines. Text of the trace is escaped."""
-    facts = [trace.format, short(trace.model, 40), count(turns, "turn"), count(len(rows), "event")]
+    facts = [trace.format, short(trace.model, 40), count(found.turns, "turn"), count(len(found.rows), "event")]
     if len(trace.windows) > 1:
         facts.append(f"window {number + 1} of {len(trace.windows)}")
     name = escape((trace.title or trace.source)[:300])
@@ -26,19 +26,36 @@ def header(title: str, trace: Trace, number: int, turns: int, rows: Sequence[Row
         f'<div class="cg-head"><h1>{escape(title)}</h1><span class="t" title="{name}">{name}</span>'
         f'<span class="f">{escape(" · ".join(fact for fact in facts if fact))}</span></div>'
     )
-    before, change = sum(row.tokens for row in rows), sum(row.impact for row in rows)
-    parts(_meter(before, before + change, int(settings.text("limit"))), "meter")
+    parts(_meter(found, force), "meter")
 
 
-def _meter(before: int, after: int, limit: int) -> list[Part]:
-    scale = max(limit, before, after) / 100
+def _meter(found: Compacted, force: InForce) -> list[Part]:
+    before, after, limit = found.result["tokens_before"], found.result["tokens_after"], force.limit
+    scale, at = max(limit, before, after) / 100, force.thresholds
+    shares = (("low", at.threshold_low), ("high", at.threshold_high))
     marks = [
-        el("span", cls="mark", title=f"{name} threshold: {at * 100:.0f} %", vars={"at": limit * at / scale})
-        for name, at in (("low", LOW), ("high", HIGH))
+        el("span", cls="mark", title=f"{name} threshold: {share(part, 1)}", vars={"at": limit * part / scale})
+        for name, part in shares
     ]
     live = el("span", cls="fill", vars={"size": min(after, before) / scale})
     dead = el("span", cls="cut", vars={"at": after / scale, "size": max(0, before - after) / scale})
     words = f" after · {tokens(before)} before · {share(after, limit)} of {tokens(limit)}"
-    thresholds = f" · low ┆ {LOW * 100:.0f} % · high ┆ {HIGH * 100:.0f} %"
+    quiet = [el("span", f" · {name} ┆ {100 * part:.4g} %", cls="quiet one") for name, part in shares]
+    told: list[Part] = [el("b", tokens(after)), words, *_state(found), *quiet]
     bar = el("span", live, dead, *marks, cls="gauge", role="img", label=f"{tokens(after)} of {tokens(limit)} tokens")
-    return [el("div", bar, el("span", el("b", tokens(after)), words, el("span", thresholds, cls="quiet")), cls="meter")]
+    return [el("div", bar, el("span", *told), cls="meter")]
+
+
+def _state(found: Compacted) -> list[Part]:
+    """Under a budget: the level, the passes and what waits for the next one."""
+    state = found.result["budget"]
+    if state is None:
+        return []
+    level = state["level"]
+    told: list[Part] = [" · ", el("span", f"{level}", cls=f"level {level}", title=LEVELS[level])]
+    told.append(f" · {count(len(state['passes']), 'pass', 'passes')}")
+    if state["unreachable"]:
+        told.append(" · target out of reach")
+    if state["waiting_tokens"]:
+        told.append(f" · {tokens(state['waiting_tokens'])} waiting")
+    return told

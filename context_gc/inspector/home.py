@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-#: (script below the home folder, title); the order of the links in the sidebar
+#: (script below the home folder, title); the order of the links in the sidebar, which leaves out what is not there
 PAGES = (
     ("app.py", "Overview"),
     ("pages/graph.py", "Graph"),
     ("pages/diff.py", "Diff"),
     ("pages/receipts.py", "Receipts"),
+    ("pages/sessions.py", "Sessions"),
 )
 
 _INSIDE = Path(__file__).parent / "site"

@@ -4,22 +4,21 @@ from __future__ import annotations
 
 from typing import Any
 
-import altair as alt
 import pandas as pd
 import streamlit as st
 
 from . import settings
-from .frame import Inspected
-from .header import HIGH, LOW
+from .frame import Inspected, select
 from .notice import notice
-from .palette import DARK, LIGHT
 from .parts import Part, el, event_link, parts
 from .rows import Row
 from .say import count, share, tokens, words
-from .summary import answer, growth, largest_dead, reported, slices
+from .summary import answer, largest_gone, reported, slices
+from .timeline_chart import timeline_chart
+from .timeline_data import course
 
 LISTED = 200  #: problems that are listed
-_TURNS = alt.Axis(tickMinStep=1, grid=False, format=",d")
+HEIGHT = 300  #: px of the chart
 
 
 def sentence(inspected: Inspected) -> None:
@@ -27,12 +26,13 @@ def sentence(inspected: Inspected) -> None:
     result = inspected.result
     told = answer(inspected.rows, inspected.turns, result["tokens_before"], result["tokens_after"])
     tree: list[Part] = [el("p", told, cls="answer")]
-    limit = int(settings.text("limit"))
-    for name, at in (("high", HIGH), ("low", LOW)):
-        if result["tokens_after"] >= at * limit:
+    limit, at = inspected.force.limit, inspected.force.thresholds
+    for name, part in (("high", at.threshold_high), ("low", at.threshold_low)):
+        if result["tokens_after"] >= part * limit:
             over = f"{share(result['tokens_after'], limit)} of the model's window stay in use after pruning"
-            tree.append(el("p", f"{over}: above the {name} threshold of {at * 100:.0f} %.", cls="warn"))
+            tree.append(el("p", f"{over}: above the {name} threshold of {100 * part:.4g} %.", cls="warn"))
             break
+    tree += _held(result["budget"] or {})
     provider = reported(inspected.trace, inspected.window)
     if provider:
         told = f"The provider counted {tokens(provider)} tokens at the last call of this window: "
@@ -40,46 +40,48 @@ def sentence(inspected: Inspected) -> None:
     parts(tree, "overview_sentence")
 
 
+def _held(state: dict[str, Any]) -> list[Part]:
+    """Under a budget: what stands in the way of the target, and why a pass that was due was not made."""
+    told: list[Part] = []
+    if found := state.get("unreachable"):
+        holds = ", ".join(f"{what} {tokens(size)}" for what, size in found["holds"])
+        told.append(
+            el(
+                "p",
+                f"The target of {tokens(found['target'])} tokens cannot be reached without cutting what must stay: "
+                f"{tokens(found['tokens'])} are held: {holds}. Allow more tokens, or protect less.",
+                cls="warn",
+            )
+        )
+    if state.get("deferred"):
+        told.append(el("p", f"A pass is due and was not made: {state['deferred']}.", cls="quiet"))
+    return told
+
+
 def curve(inspected: Inspected) -> None:
-    """Context over turns: the full history as a line, what stands after pruning as an area."""
-    found = growth(inspected.rows)
-    points = [
-        {"turn": turn, "tokens": size, "what": what}
-        for turn, full, after in found
-        for size, what in ((full, "full history"), (after, "after pruning"))
-    ]
-    if not points:
+    """Context over turns: the full history, what stands in the prompt, and the passes that made the difference."""
+    state = inspected.result["budget"]
+    if not inspected.rows:
         st.html("<p>This window holds no events: choose another one at the left.</p>")
         return
-    base = alt.Chart(pd.DataFrame(points)).encode(
-        x=alt.X("turn:Q", title="turn", scale=alt.Scale(zero=False, nice=False), axis=_TURNS),
-        y=alt.Y("tokens:Q", title="tokens", axis=alt.Axis(format="~s", tickCount=4)),
-        tooltip=[alt.Tooltip("turn:Q"), alt.Tooltip("what:N"), alt.Tooltip("tokens:Q", format=",")],
-    )
-    few = len(found) < 3  # an area over one turn is nothing to see
-    after = base.transform_filter("datum.what === 'after pruning'").mark_area(
-        opacity=0.35, line={"strokeWidth": 1.5}, point=few
-    )
-    full = base.transform_filter("datum.what === 'full history'").mark_line(strokeDash=[5, 3], strokeWidth=1.5)
-    layers: list[Any] = [after, full]
-    most, limit = max(full for _, full, _ in found), int(settings.text("limit"))
-    layers += [_threshold(name, at * limit) for name, at in (("low", LOW), ("high", HIGH)) if at * limit < 1.6 * most]
-    st.html("<b>Context over turns</b> <small>· dashed: full history · area: after pruning</small>")
-    st.altair_chart(alt.layer(*layers).properties(height=300), width="stretch")
+    told = course(inspected.rows, inspected.points, state["passes"] if state else (), inspected.force.thresholds)
+    timeline_chart(told, state is not None, "timeline", HEIGHT, select)
+    if told.marks:
+        _selected(inspected)
 
 
-def _threshold(name: str, size: float) -> Any:
-    frame = pd.DataFrame([{"at": size, "name": f"{name} threshold {size:,.0f}"}])
-    ink = (DARK if st.context.theme.type == "dark" else LIGHT)["text"]
-    rule = alt.Chart(frame).mark_rule(strokeDash=[2, 3], color=ink).encode(y="at:Q")
-    text = alt.Chart(frame).mark_text(align="left", baseline="bottom", dx=4, x=0, color=ink)
-    text = text.encode(y="at:Q", text="name:N")
-    return rule + text
+def _selected(inspected: Inspected) -> None:
+    """The event that a click on a pass selected, and where to look at it."""
+    row = inspected.by_id.get(inspected.selected or "")
+    if row is not None:
+        link = event_link(row.number, row.id, "Graph")
+        why = [": ", *_why(row, {each.id: each.number for each in inspected.rows})] if row.why else []
+        parts([el("p", "Selected: ", link, f" {row.label} · {row.status}", *why, cls="quiet")], "overview_selected")
 
 
 def bars(inspected: Inspected) -> None:
-    """Where the tokens go; the dead part is hatched. A click looks for the group in the graph."""
-    by = settings.text("by")
+    """Where the tokens go; what is out of the prompt is hatched. A click looks for the group in the graph."""
+    by, word = settings.text("by"), _word(inspected)
     choice = st.segmented_control(
         "**Where the tokens go**, by", ["tool", "type", "file"], **settings.widget("by", by), required=True
     )
@@ -87,22 +89,27 @@ def bars(inspected: Inspected) -> None:
     most = max((each.whole for each in found), default=1) or 1
     cells: list[Part] = []
     for each in found:
-        dead = f"{tokens(each.dead)} dead" if each.dead else ""
-        label = f"{each.name}: {tokens(each.whole)} tokens, {tokens(each.dead)} dead"
-        bar = [el("span", cls="alive"), el("span", cls="dead")] if each.dead else [el("span", cls="alive")]
-        sizes = {"size": 100 * each.whole / most, "live": each.live, "dead": each.dead}
+        gone = f"{tokens(each.gone)} {word}" if each.gone else ""
+        label = f"{each.name}: {tokens(each.whole)} tokens, {tokens(each.gone)} {word}"
+        bar = [el("span", cls="alive"), el("span", cls="dead")] if each.gone else [el("span", cls="alive")]
+        sizes = {"size": 100 * each.whole / most, "live": each.live, "dead": each.gone}
         cells += [
             el("button", each.name, cls="name", title=f"Show in the graph: {each.name}", go=_find(each.name)),
             el("span", *bar, cls="bar", role="img", label=label, vars=sizes),
             el("span", tokens(each.whole), cls="num"),
-            el("span", dead, cls="num quiet"),
+            el("span", gone, cls="num quiet"),
         ]
     parts([el("div", *cells, cls="bars")], "overview_bars")
 
 
+def _word(inspected: Inspected) -> str:
+    """What is out of the prompt is dead; under a budget it may be live and have made room."""
+    return "dead" if inspected.policy.budget is None else "cut"
+
+
 def dead_items(inspected: Inspected) -> None:
-    """The ten largest dead items with the reason of each."""
-    found = largest_dead(inspected.rows)
+    """The ten largest items that are out of the prompt, with the reason of each."""
+    found = largest_gone(inspected.rows)
     if not found:
         return
     number = {row.id: row.number for row in inspected.rows}
@@ -111,10 +118,10 @@ def dead_items(inspected: Inspected) -> None:
         cells += [
             event_link(row.number, row.id, "Graph"),
             el("span", row.label, cls="name", title=row.path or row.label),
-            el("span", tokens(row.tokens), cls="num"),
+            el("span", tokens(row.gone), cls="num"),
             el("span", "✂ ", el("b", words(row.stage)), ": ", *_why(row, number)),
         ]
-    parts([el("h2", _largest(len(found))), el("div", *cells, cls="list")], "overview_dead")
+    parts([el("h2", _largest(len(found), _word(inspected))), el("div", *cells, cls="list")], "overview_dead")
 
 
 def _find(name: str) -> dict[str, str]:
@@ -122,13 +129,13 @@ def _find(name: str) -> dict[str, str]:
     return {"page": "Graph", "event": "", "find": "" if name.startswith("(") else name}
 
 
-def _largest(shown: int) -> str:
-    return "The largest dead item" if shown == 1 else f"The {shown} largest dead items"
+def _largest(shown: int, word: str) -> str:
+    return f"The largest {word} item" if shown == 1 else f"The {shown} largest {word} items"
 
 
 def _why(row: Row, number: dict[str, int]) -> list[Part]:
     """The reason, with its witness as a link where the witness stands in this window."""
-    told, rest = [], row.reason
+    told, rest = [], row.why
     for name in row.because:
         if name in number and name in rest:
             before, _, rest = rest.partition(name)

@@ -43,11 +43,15 @@ LIGHT = {"accent": "#4338CA", "text": "#1F2937", "line": "#9CA3AF", "supersedes"
 DARK = {"accent": "#A5B4FC", "text": "#E5E7EB", "line": "#6B7280", "supersedes": "#B19CE0", "abandons": "#F2867E"}
 
 #: status -> its mark before a label and the word for it
-MARKS: Mapping[str, str] = {"pruned": "✂", "protected": "🔒\ufe0e", "kept": "•", "live": ""}
+MARKS: Mapping[str, str] = {
+    "pruned": "✂", "clipped": "✂", "waiting": "◌", "protected": "🔒\ufe0e", "kept": "•", "live": "",
+}  # fmt: skip
 STATUSES: Mapping[str, str] = {
     "live": "live: no stage found it dead",
     "kept": "kept: found dead, but it stays",
     "protected": "protected: it stays whatever is found",
+    "waiting": "waiting: found dead, goes at the next pass",
+    "clipped": "clipped: its first and last lines stay, a receipt stands for the rest",
     "pruned": "pruned: a receipt stands for it",
 }
 

@@ -33,7 +33,8 @@ def el(
     label: str = "",
     vars: Mapping[str, str | float] | None = None,
 ) -> Part:
-    """One element. `go` is what a click does: the settings that it changes and the `page` that it opens."""
+    """One element. `go` is what a click does: the settings that it changes, the event that it pins or unpins
+    (`pin`) and the `page` that it opens."""
     given = {"cls": cls, "go": go, "title": title, "role": role, "label": label, "vars": vars}
     return [tag, {name: value for name, value in given.items() if value}, list(children)]
 
@@ -56,5 +57,7 @@ def _follow(key: str) -> Callable[[], None]:
         for name, value in (st.session_state[key]["go"] or {}).items():
             if name in LINKED:
                 settings.put(name, str(value))
+            elif name == "pin":
+                settings.pin(str(value))
 
     return follow

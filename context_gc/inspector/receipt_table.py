@@ -27,6 +27,7 @@ class ReceiptRow:
     number: int  #: the same in the whole trace, from 1
     turn: int
     stage: str
+    clipped: bool  #: a part of the event stands in the prompt
     reason: str
     what: str  #: tool or type, of the first event
     path: str
@@ -65,7 +66,7 @@ def receipts(rows: Iterable[Row], events: Iterable[Event]) -> tuple[ReceiptRow, 
     """One row a receipt, in trace order, with digests of `events`: those of the trace as it was read."""
     members: dict[str, list[Row]] = {}
     for row in rows:
-        if row.is_dead:
+        if row.has_receipt:
             members.setdefault(row.receipt_id, []).append(row)
     cut = {row.id for group in members.values() for row in group}
     shas = {event["id"]: digest(event) for event in events if event["id"] in cut}
@@ -128,6 +129,7 @@ def _receipt(name: str, group: Sequence[Row], shas: Mapping[str, str]) -> Receip
         number=first.number,
         turn=first.turn,
         stage=first.stage,
+        clipped=first.status == "clipped",
         reason=first.reason,
         what=first.tool or first.type,
         path=first.path,
@@ -151,14 +153,21 @@ def _fault(row: ReceiptRow, result: Compaction) -> str:
 
 
 def _unreachable(table: Iterable[ReceiptRow], result: Compaction) -> tuple[str, ...]:
-    """Cut events behind no stub: those of a run whose slot does not show the label of its first receipt."""
-    reached: set[str] = set()
+    """Events behind no stub: clipped ones whose text lacks it, cut ones of a run whose slot does not show the
+    label of its first receipt."""
+    reached = {row.id for row in table if row.clipped and _shows_stub(row, result)}
     for told in result["stubs"]:
         names = told["event_ids"]
         first = result.decision(names[0])
         if first is not None and told["text"].startswith(f"[RECEIPT {first.label}]"):
             reached.update(names)
     return tuple(name for row in table for name in row.event_ids if name not in reached)
+
+
+def _shows_stub(row: ReceiptRow, result: Compaction) -> bool:
+    decision = result.decision(row.id)
+    text = result.layout.slot(row.seq) or ""
+    return decision is not None and f"\n[RECEIPT {decision.label}] " in f"\n{text}"
 
 
 def _exported(row: ReceiptRow, result: Compaction) -> dict[str, object]:

@@ -54,10 +54,11 @@ def receipt_sentence(table: tuple[ReceiptRow, ...], inspected: Inspected) -> Non
     whole = inspected.result["tokens_before"]
     rest = inspected.result["tokens_after"] - whole - change
     marks = f" Marks on protected lines of abandoned branches add {signed(rest)}." if rest else ""
+    what = "pruned or clipped event" if any(row.clipped for row in table) else "pruned event"
     grows = f' style="color:light-dark({LIGHT["abandons"]},{DARK["abandons"]})"' if change > 0 else ""
     st.html(
         f'<p style="margin:0"><b>{count(len(table), "receipt")}</b> {"stands" if len(table) == 1 else "stand"} for '
-        f"<b>{count(events, 'pruned event')}</b>: <b{grows}>{signed(change)} tokens</b>, {share(abs(change), whole)} "
+        f"<b>{count(events, what)}</b>: <b{grows}>{signed(change)} tokens</b>, {share(abs(change), whole)} "
         f"of the full history ({told}).{marks} Each one brings its originals back, byte for byte.</p>"
     )
 
@@ -107,11 +108,11 @@ def receipt_list(found: tuple[ReceiptRow, ...], total: int, inspected: Inspected
         column_config={
             "#": st.column_config.NumberColumn(width=52, format="#%d"),
             "turn": st.column_config.NumberColumn(width=46),
-            "tokens": st.column_config.NumberColumn(width=66),
-            "stage": st.column_config.TextColumn(width=100),
-            "reason": st.column_config.TextColumn(width=168),
-            "what": st.column_config.TextColumn(width=120),
-            "sha256": st.column_config.TextColumn(width=104),
+            "tokens": st.column_config.NumberColumn(width=62),
+            "stage": st.column_config.TextColumn(width=88),
+            "reason": st.column_config.TextColumn(width=204),
+            "what": st.column_config.TextColumn(width=104),
+            "sha256": st.column_config.TextColumn(width=94),
         },
     )
     st.html(f"<small>{count(len(found), 'receipt')} of {total:,}. Select a row to see the original.</small>")
@@ -175,7 +176,7 @@ def _frame(found: tuple[ReceiptRow, ...], inspected: Inspected) -> pd.DataFrame 
         "#": [row.number for row in found],
         "turn": [row.turn for row in found],
         "tokens": [row.tokens for row in found],
-        "stage": [words(row.stage) for row in found],
+        "stage": [words(row.stage) + (", clipped" if row.clipped and row.stage != "clip" else "") for row in found],
         "reason": [shown(row.reason) for row in found],
         "what": [shown(" ".join((row.what, row.path)).strip()) for row in found],
         "sha256": [row.short for row in found],

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ..compaction import Compaction
+from ..decision import Decision
 from ..events import Event
+from ..eviction import EVICTION
 from ..render import line, sendable
 from ..semantics import arguments, path_of, semantics
 from ..trace import Trace, Window
+from ..turns import turn_numbers
 from ..units import Units
+from ..verdicts import WAITING
+from .fate import passes_of, reason_of
 from .palette import kind_of
 
 SHORT = 60  #: characters of a label
-
-_OUTPUT = frozenset(("decision", "verification", "tool_call", "set_var"))  # what a model writes
-_INPUT = frozenset(("requirement", "constraint"))
-_ASIDE = frozenset(("abandon",))  # neither begins nor ends a call
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,9 +37,10 @@ class Row:
     text: str  #: as rendered into the full history
     tokens: int  #: in the full history
     impact: int  #: tokens that its fate adds; negative when it saves
-    status: str  #: live, pruned, protected or kept
+    status: str  #: one of palette.STATUSES
     stage: str
     reason: str
+    passed: int  #: number of the pass that cut or clipped it; 0 without a budget, or when it never entered
     because: tuple[str, ...]  #: ids of the events that make cutting it safe
     would: str  #: for events that are kept: what was found all the same
     protected: str  #: what protects it, such as "type=requirement"
@@ -46,23 +48,37 @@ class Row:
     time_ms: int
 
     @property
-    def is_dead(self) -> bool:
-        """Whether it is cut from the prompt."""
+    def is_cut(self) -> bool:
+        """Whether it is out of the prompt."""
         return self.status == "pruned"
 
+    @property
+    def has_receipt(self) -> bool:
+        """Whether it, or a part of it, is out of the prompt."""
+        return self.status in ("pruned", "clipped")
 
-def rows(
-    trace: Trace, window: Window, result: Compaction, sizes: Sequence[tuple[int, int]] | None = None
-) -> tuple[Row, ...]:
-    """The rows of a window, whose events are the events of `result`, in trace order.
+    @property
+    def is_evicted(self) -> bool:
+        """Whether it made room although nothing found it dead."""
+        return self.has_receipt and self.stage == EVICTION.name
 
-    `sizes` are tokens and impact of each event, where they are known already.
-    """
-    events = result.events
+    @property
+    def gone(self) -> int:
+        """Tokens of it that are out of the prompt, stubs aside."""
+        return self.tokens if self.is_cut else max(0, -self.impact) if self.has_receipt else 0
+
+    @property
+    def why(self) -> str:
+        """The reason for its fate; for events that are kept or wait, what was found or what protects them."""
+        return self.reason if self.has_receipt else self.would or self.protected
+
+
+def rows(trace: Trace, window: Window, result: Compaction) -> tuple[Row, ...]:
+    """The rows of a window, whose events are the events of `result`, in trace order."""
+    events, passed = result.events, passes_of(result)
     leads, turns = leaders(events), turn_numbers(events)
-    sizes = sizes or [(result.tokens(event["id"]), result.impact(event["id"])) for event in events]
     return tuple(
-        _row(event, seq, window.start + seq + 1, turns[seq], events[leads[seq]], result, trace.cwd, sizes[seq])
+        _row(event, seq, window.start + seq + 1, turns[seq], events[leads[seq]], result, trace.cwd, passed)
         for seq, event in enumerate(events)
     )
 
@@ -73,46 +89,33 @@ def leaders(events: Sequence[Event]) -> list[int]:
     return [units.lead(seq) for seq in range(len(events))]
 
 
-def turn_numbers(events: Sequence[Event]) -> list[int]:
-    """The turn of each event, from 1. What the user says belongs to the call that answers it.
-
-    Events that share a `message_id` are one call. Without one, a call begins where the model writes
-    after something else: a native coding event holds the act and its outcome, so it ends a call.
-    """
-    numbers: list[int] = []
-    turn, message, begun, ended = 1, None, False, False
-    for event in events:
-        kind, own = event["type"], event.get("message_id")
-        same = own is not None and own == message
-        is_input = kind in _INPUT
-        outcome = not is_input and kind not in _OUTPUT and kind not in _ASIDE
-        writes = not is_input and kind not in ("tool_result", "error") and kind not in _ASIDE
-        if begun and not same and ((writes and (ended or (own is not None and message is not None))) or is_input):
-            turn, begun, ended, message = turn + 1, False, False, None
-        begun = begun or writes
-        ended = ended or outcome
-        message = own if own is not None and writes else message
-        numbers.append(turn)
-    return numbers
-
-
 def _row(
-    event: Event, seq: int, number: int, turn: int, lead: Event, result: Compaction, cwd: str, size: tuple[int, int]
+    event: Event, seq: int, number: int, turn: int, lead: Event, result: Compaction, cwd: str,
+    passed: Mapping[str, int],
 ) -> Row:  # fmt: skip
     name = event["id"]
     decision, protected = result.decision(name), result.protected(name) or ""
-    pruned = decision is not None and decision.kept is None
-    status = "pruned" if pruned else "protected" if protected else "kept" if decision else "live"
-    tool = sendable(str(lead.get("tool_name", "")))
-    path = sendable(path_of(lead, cwd) or "")
+    status = _status(decision, protected)
+    gone = decision is not None and decision.kept is None
+    in_pass = passed.get(name, 0) if gone else 0
     return Row(
-        seq=seq, number=number, id=name, turn=turn, kind=kind_of(event), type=event["type"], tool=tool, path=path,
-        label=label(event, lead, path), text=line(event), tokens=size[0], impact=size[1],
-        status=status, stage=decision.stage if decision else "", reason=sendable(decision.reason) if decision else "",
-        because=decision.because if decision else (), would=sendable(decision.would) if decision and not pruned else "",
-        protected=sendable(protected or (decision.kept or "" if decision else "")),
-        receipt_id=decision.receipt_id if decision and pruned else "", time_ms=event["timestamp"],
+        seq=seq, number=number, id=name, turn=turn, kind=kind_of(event), type=event["type"],
+        tool=sendable(str(lead.get("tool_name", ""))), path=(path := sendable(path_of(lead, cwd) or "")),
+        label=label(event, lead, path), text=line(event), tokens=result.tokens(name), impact=result.impact(name),
+        status=status, stage=decision.stage if decision else "",
+        reason=sendable(reason_of(decision, in_pass)) if decision else "", passed=in_pass,
+        because=decision.because if decision else (), would=sendable(decision.would) if decision and not gone else "",
+        protected=sendable(protected or ((decision.kept or "") if decision else "")),
+        receipt_id=decision.receipt_id if decision and gone else "", time_ms=event["timestamp"],
     )  # fmt: skip
+
+
+def _status(decision: Decision | None, protected: str) -> str:
+    if decision is None:
+        return "protected" if protected else "live"
+    if decision.kept is None:
+        return "clipped" if decision.clipped else "pruned"
+    return "waiting" if decision.kept == WAITING else "protected" if protected else "kept"
 
 
 def label(event: Event, lead: Event, path: str) -> str:

@@ -11,28 +11,43 @@ from typing import Any
 
 import streamlit as st
 
-from ..events import EVENT_TYPES
-from ..policy import STUBS, Policy
+from ..budget import Budget
+from ..events import EVENT_TYPES, IMPORTANCE
+from ..policy import DEFAULT_STAGES, KNOWN_STAGES, STUBS, Policy
 from ..render import sendable
-from ..stages import STAGES
-from ..tokens import COUNTERS, family_of
+from ..tokens import COUNTERS
 from .palette import KINDS, STATUSES
 
 Value = str | tuple[str, ...]
 NOTHING = "none"  # stands for an empty list in the address
 AUTO = "auto"  # the counter that fits the trace's model
+ON = "on"
+SCOPES = ("task_end", "session_end")
+START = (*DEFAULT_STAGES, "stale-reads", "superseded-status", "repeated-failures")  #: the stages that run at first
+_SHARES = ("low", "high", "target")
+_NUMBERS = ("limit", "part", "window", "last", "recent", "gain")
 
 DEFAULTS: Mapping[str, Value] = {
     "trace": "",  # a sample's name, open/<path>, or the first 12 digits of a file's sha256
     "part": "0",  # which trace of the file
     "window": "",  # number of the context window from 1; "" is the last
-    "stages": Policy().stages,
+    "stages": START,
+    "importance": Policy().protect_importance,
     "tags": Policy().protect_tags,
     "types": Policy().protect_types,
+    "last": str(Policy().protect_recent),  # turns that are protected
     "pins": (),  # ids of events that are protected by hand
+    "ended": (),  # scopes that have ended
     "stubs": Policy().stubs,
     "counter": AUTO,
-    "limit": "200000",  # tokens of the model's window
+    "budget": "",  # ON, or "": all that is dead goes at once
+    "limit": "",  # tokens of the model's window; "" is what is known of the model
+    **{key: str(getattr(Budget(1), name)) for key, name in (("low", "threshold_low"), ("high", "threshold_high"))},
+    "target": str(Budget(1).target),
+    "recent": str(Budget(1).recent_observations),
+    "gain": "",  # tokens; "" is a tenth of the window
+    "arrival": "",  # ON or ""
+    "cold": "",
     "event": "",
     "find": "",
     "show": (),  # statuses that the graph and the table show; () is all
@@ -40,9 +55,12 @@ DEFAULTS: Mapping[str, Value] = {
     "turns": "",  # "12-40"; "" lets the graph choose
     "by": "tool",
 }
-_OF_TRACE = ("part", "window", "event", "find", "turns", "pins")  # forgotten when another trace is opened
+_OF_TRACE = ("part", "window", "event", "find", "turns", "pins", "ended")  # forgotten when another trace is opened
 _OF_WINDOW = ("event", "turns")
-POLICY_KEYS = ("stages", "tags", "types", "pins", "stubs", "counter")
+_POLICY = (
+    "stages", "importance", "tags", "types", "last", "pins", "ended", "stubs", "counter", "budget", "limit", *_SHARES,
+    "recent", "gain", "arrival", "cold",
+)  # fmt: skip
 
 
 def begin(page: str) -> dict[str, Value]:
@@ -96,10 +114,19 @@ def widget(key: str, value: Any) -> dict[str, Any]:
     return {"key": f"w_{key}", "on_change": _take, "args": (key,)}
 
 
-def switch_stage(name: str) -> None:
-    """Turn a stage on or off, as its switch now says."""
-    on = set(texts("stages")) ^ {name}
-    put("stages", tuple(stage.name for stage in STAGES if stage.name in on))
+def begins_open(group: str, is_used: bool) -> bool:
+    """Whether a group of controls is open at first: settled when a page is opened, so that no click closes it."""
+    state = st.session_state.setdefault("groups", {})
+    if state.get(group, ("",))[0] != st.session_state.page:
+        state[group] = st.session_state.page, is_used
+    found: bool = state[group][1]
+    return found
+
+
+def switch(key: str, name: str, known: tuple[str, ...]) -> None:
+    """Take one of the `known` names into a list, or out of it, as its switch now says."""
+    on = set(texts(key)) ^ {name}
+    put(key, tuple(each for each in known if each in on))
 
 
 def pin(event_id: str) -> None:
@@ -109,8 +136,8 @@ def pin(event_id: str) -> None:
 
 
 def reset_policy() -> None:
-    """Put the policy's controls back to the library's defaults."""
-    for key in POLICY_KEYS:
+    """Put the policy's controls back to what the inspector starts with."""
+    for key in _POLICY:
         put(key, DEFAULTS[key])
 
 
@@ -128,22 +155,19 @@ def mirror() -> None:
     st.query_params.from_dict(query())
 
 
-def policy(settings: Mapping[str, Value], model: str) -> Policy:
-    """The policy that the controls stand for."""
-    counter = str(settings["counter"])
-    return Policy(
-        stages=tuple(settings["stages"]),
-        protect_tags=tuple(settings["tags"]),
-        protect_types=tuple(settings["types"]),
-        protect_ids=tuple(settings["pins"]),
-        stubs=str(settings["stubs"]),
-        counter=family_of(model) if counter == AUTO else counter,
-    )
-
-
 def _take(key: str) -> None:
-    value = st.session_state[f"w_{key}"]
-    put(key, tuple(map(str, value)) if isinstance(value, list | tuple) else "" if value is None else str(value))
+    put(key, _told(st.session_state[f"w_{key}"]))
+
+
+def _told(value: Any) -> Value:
+    """What a widget shows, as a setting has it."""
+    if isinstance(value, list | tuple):
+        return tuple(map(str, value))
+    if isinstance(value, bool):
+        return ON if value else ""
+    if isinstance(value, float):
+        return str(round(value, 4))  # a slider's steps add up to 0.7000000000000001
+    return "" if value is None else str(value)
 
 
 def _read(key: str) -> Value:
@@ -159,17 +183,22 @@ def _read(key: str) -> Value:
 
 
 def _makes_sense(key: str, value: str) -> bool:
-    if key in ("limit", "part", "window"):
+    if key in _NUMBERS:
         return value.isascii() and value.isdigit() and len(value) < 10
+    if key in _SHARES:
+        return value.isascii() and value.replace(".", "", 1).isdigit() and len(value) < 10 and 0 < float(value) <= 1
     known = _KNOWN.get(key)
     return known is None or value in known
 
 
 _KNOWN: Mapping[str, tuple[str, ...]] = {
-    "stages": tuple(stage.name for stage in STAGES),
+    "stages": KNOWN_STAGES,
+    "importance": IMPORTANCE,
     "types": EVENT_TYPES,
+    "ended": SCOPES,
     "stubs": STUBS,
     "counter": (AUTO, *COUNTERS),
+    **dict.fromkeys(("budget", "arrival", "cold"), (ON,)),
     "kinds": tuple(KINDS),
     "show": tuple(STATUSES),
     "by": ("tool", "type", "file"),

@@ -1,24 +1,22 @@
-"""Sidebar: pages, what is open, and the policy's controls. What they show can be exported and runs unchanged."""
+"""Sidebar: pages, what is open, and the policy's controls."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import streamlit as st
 
-from ..compaction import Compaction
-from ..events import EVENT_TYPES, Event
-from ..policy import STUBS, Policy
+from ..policy import STUBS
 from ..render import sendable
-from ..stages import STAGES
 from ..tokens import COUNTERS
 from ..trace import Trace
 from . import settings, traces
+from .compacting import Compacted, saved_by_stage
 from .home import HOME, PAGES
+from .in_force import InForce
 from .opener import uploader
-from .rows import Row, short
-from .savings import savings
-from .say import brief, words
+from .retention_controls import retention_controls
+from .rows import short
+from .stage_controls import stage_controls
+from .threshold_controls import threshold_controls
 
 
 def links() -> None:
@@ -60,40 +58,24 @@ def pickers(opened: traces.Opened) -> tuple[Trace, int]:
     return trace, number - 1
 
 
-def controls(key: str, events: Sequence[Event], policy: Policy, result: Compaction, rows: Sequence[Row]) -> None:
-    """The policy's controls. Each stage tells what it saves here, also while it is off."""
-    saved = _savings(key, events, policy, result, rows)
-    with st.expander("Stages", expanded=True):
-        for stage in STAGES:
-            name, on = stage.name, stage.name in policy.stages
-            st.session_state[f"s_{name}"] = on
-            label = f"{words(name)} · {brief(-saved[name])}"
-            st.toggle(label, key=f"s_{name}", on_change=settings.switch_stage, args=(name,), help=stage.rationale)
-    with st.expander("Protection"):
-        used = {tag for event in events for tag in event.get("tags") or () if tag == sendable(tag)}
-        tags = sorted(used.union(policy.protect_tags))
-        st.multiselect("Tags", tags, accept_new_options=True, **settings.widget("tags", list(policy.protect_tags)))
-        st.multiselect("Types", EVENT_TYPES, **settings.widget("types", list(policy.protect_types)))
+def controls(where: str, trace: Trace, found: Compacted, force: InForce) -> None:
+    """The policy's controls. What they show can be exported and runs unchanged."""
+    policy = force.policy
+    stage_controls(saved_by_stage(where, found.events, force), policy)
+    threshold_controls(trace.model, force)
+    retention_controls(found, policy)
     with st.expander("Stubs and counting"):
         st.selectbox("Stubs", STUBS, **settings.widget("stubs", policy.stubs))
         counters = {settings.AUTO: f"by model ({policy.counter})", **{name: name for name in COUNTERS}}
         tied = settings.widget("counter", settings.text("counter"))
         st.selectbox("Token counter", list(counters), format_func=counters.__getitem__, **tied)
-        limit = int(settings.text("limit") or 0) or 200_000
-        st.number_input("Model window, tokens", 1_000, 10_000_000, step=1_000, **settings.widget("limit", limit))
     with st.container(horizontal=True):
-        st.download_button("Export policy", policy.to_toml(), "policy.toml", "application/toml", on_click="ignore")
-        st.button("Reset", on_click=settings.reset_policy)
+        told = sendable(policy.to_toml())
+        st.download_button("Export policy", told, "policy.toml", "application/toml", on_click="ignore")
+        st.button("Reset", on_click=settings.reset_policy, help="Back to what the inspector starts with.")
 
 
 def _window(trace: Trace, number: int) -> str:
     window = trace.windows[number - 1]
     opened = "start" if window.opened_by == "start" else f"after {short(window.opened_by, 12)} compaction"
     return f"{number}: {window.stop - window.start:,} events, {opened}"
-
-
-@st.cache_resource(max_entries=64, show_spinner=False)
-def _savings(
-    key: str, _events: Sequence[Event], _policy: Policy, _result: Compaction, _rows: Sequence[Row]
-) -> dict[str, int]:
-    return dict(savings(_events, _policy, _result, [row.tokens for row in _rows]))

@@ -9,8 +9,9 @@ from playwright.sync_api import Locator, Page, expect
 
 from context_gc.inspector.home import SAMPLES
 from context_gc.load import load_traces
+from context_gc.policy import DEFAULT_STAGES
 
-CODING = "/diff?trace=coding_agent"
+CODING = "/diff?trace=coding_agent" + "".join(f"&stages={stage}" for stage in DEFAULT_STAGES)
 SESSION = "claude-code-session"  # long enough that something is folded
 
 

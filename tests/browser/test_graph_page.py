@@ -17,10 +17,10 @@ SESSION = Path(__file__).parents[2].parent / "shared" / "corpus" / "claude_code"
 def session(serve: Callable[[str], str], tmp_path_factory: pytest.TempPathFactory) -> str:
     """The address of the graph page over a session that has duplicates: a recorded one, else a generated one."""
     if SESSION.is_file():
-        return f"{serve(str(SESSION))}/graph?window=1"
+        return f"{serve(str(SESSION))}/graph?window=1&stages=duplicates"
     made = tmp_path_factory.mktemp("session") / "made.jsonl"
     made.write_text("".join(json.dumps(event) + "\n" for turn in range(80) for event in asked(turn)), "utf-8")
-    return f"{serve(str(made))}/graph?"
+    return f"{serve(str(made))}/graph?stages=duplicates"
 
 
 def asked(turn: int) -> list[dict[str, object]]:

@@ -8,7 +8,10 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-CODING = "/receipts?trace=coding_agent"
+from context_gc.policy import DEFAULT_STAGES
+
+SAMPLE = "/receipts?trace=coding_agent"
+CODING = SAMPLE + "".join(f"&stages={stage}" for stage in DEFAULT_STAGES)
 
 
 def test_verify_all_recovers_and_checks_every_receipt(page: Page, server: str) -> None:
@@ -53,7 +56,7 @@ def test_the_prompt_is_downloaded_with_its_stubs(page: Page, server: str) -> Non
 
 
 def test_a_policy_that_cuts_nothing_says_what_to_do(page: Page, server: str) -> None:
-    page.goto(f"{server}{CODING}&stages=none")
+    page.goto(f"{server}{SAMPLE}&stages=none")
     expect(page.get_by_text("Nothing was cut, so there are no receipts.")).to_be_visible()
 
 

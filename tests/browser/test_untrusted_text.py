@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Callable
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 from playwright.sync_api import Page, Request, expect
@@ -25,6 +26,7 @@ PAYLOADS = (
     "</script><script>window.pwned=1</script>\u2028\u202e",
 )
 ALL = " ".join(PAYLOADS)
+LONG = f"long {ALL}"
 NAME = "![x](http:__evil.example_n.png) <img src=x onerror=window.pwned=1>.jsonl"
 
 
@@ -49,14 +51,23 @@ def events() -> list[dict[str, Any]]:
         {"id": f"stop {ALL}", "type": "abandon", "timestamp": 301, "ref_to": [f"wrong {ALL}"], "content": ALL},
         {"id": f"e {ALL}", "type": "error", "timestamp": 302, "message": ALL, "related_to": f"u {ALL}"},
         {"id": "f", "type": "file_read", "timestamp": 303, "path": ALL},
-    ]
+        {"id": f"long {ALL}", "type": "tool_call", "timestamp": 304, "tool_name": "Bash", "arguments": {"command": ALL},
+         "tags": [f"kept {ALL}"], "retain_until": "task_end"},
+        {"id": f"{LONG} r", "type": "tool_result", "timestamp": 305, "call_id": f"long {ALL}",
+         "result": "\n".join(f"{line} {PAYLOADS[line % len(PAYLOADS)]}" for line in range(900))},
+    ]  # fmt: skip
     return made
 
 
 @pytest.fixture(scope="module")
 def hostile(serve: Callable[[str], str], tmp_path_factory: pytest.TempPathFactory) -> str:
     folder = tmp_path_factory.mktemp("hostile")
-    trace = {"events": [*events(), {"id": ALL, "type": ALL, "timestamp": ALL}], "title": ALL, "model": ALL, "cwd": ALL}
+    trace = {
+        "events": [*events(), {"id": ALL, "type": ALL, "timestamp": ALL}],
+        "title": ALL,
+        "model": f"gpt-4o {ALL}",
+        "cwd": ALL,
+    }
     (folder / NAME).write_text(json.dumps(trace), "utf-8")
     (folder / f"not a trace {NAME}").write_text(ALL, "utf-8")
     return serve(str(folder))
@@ -105,15 +116,57 @@ def test_a_page_with_a_hostile_trace_stays_as_it_is(page: Page, hostile: str, se
     check(page, seen, title)
 
 
+BUDGET = "budget=on&limit=9000&stages=clip&stages=overrides&stages=duplicates"
+
+
+@pytest.mark.parametrize("title", ["Overview", "Graph", "Diff", "Receipts"])
+def test_under_a_budget_a_page_with_a_hostile_trace_stays_as_it_is(
+    page: Page, hostile: str, seen: list[str], title: str
+) -> None:
+    pins = "&".join(f"pins={quote(name)}" for name in (f"u {ALL}", "__proto__", f"{PAYLOADS[1]} 2.1"))
+    tags = f"tags={quote(f'kept {ALL}')}"
+    page.goto(f"{hostile}/{'' if title == 'Overview' else title.lower()}?{BUDGET}&{pins}&{tags}")
+    expect(page.get_by_role("heading", name=title, exact=True)).to_be_visible()
+    expect(page.locator(".meter")).to_contain_text("of 9,000")
+    expect(page.locator(".parts", has_text="3 pinned events")).to_contain_text("<script>")
+    if title == "Overview":
+        held = page.locator(".parts .warn", has_text="cannot be reached")
+        expect(held).to_contain_text("protected (tag=kept <script>window.pwned=1")
+        page.locator(".marks .pass").first.hover()
+        expect(page.locator(".tip")).to_contain_text("Pass 1")
+    if title == "Graph":
+        expect(page.locator(".host")).to_have_attribute("data-drawn", "true")
+    check(page, seen, title)
+
+
+def test_a_clipped_event_opens_as_text_and_a_pin_is_taken_out(page: Page, hostile: str, seen: list[str]) -> None:
+    page.goto(f"{hostile}/diff?stages=clip&ended=task_end&pins=__proto__&event={quote(f'{LONG} r')}")
+    clipped = page.locator(".diff .row.clipped")
+    expect(clipped.locator(".right .stub summary")).to_contain_text("[RECEIPT")
+    clipped.locator(".right .stub summary").click()
+    expect(clipped.locator(".original")).to_contain_text("<img src=")
+    page.locator(".stSidebar").get_by_role("button", name="Unpin __proto__").click()
+    expect(page.locator(".parts", has_text="pinned event")).to_have_count(0)
+    check(page, seen, "Diff")
+
+
+def test_a_models_name_and_a_limit_are_told_as_text(page: Page, hostile: str, seen: list[str]) -> None:
+    page.goto(hostile)
+    page.locator(".stSidebar .stExpander", has_text="Thresholds").locator("summary").click()
+    expect(page.locator(".stSidebar").get_by_text("The window of gpt-4o <script>")).to_be_visible()
+    check(page, seen, "Overview")
+
+
 def test_controls_that_list_names_and_tags_show_them_as_text(page: Page, hostile: str, seen: list[str]) -> None:
     page.goto(hostile)
-    page.locator(".stSidebar .stExpander", has_text="Protection").locator("summary").click()
+    page.locator(".stSidebar .stExpander", has_text="Retention").locator("summary").click()
     page.get_by_label("Tags").click()
     expect(page.get_by_role("option", name="<svg onload=window.pwned=1>").first).to_be_visible()
     page.keyboard.press("ArrowDown")
     page.keyboard.press("Enter")
     page.wait_for_function("location.search.includes('tags=')")
     page.keyboard.press("Escape")
+    expect(page.get_by_role("option")).to_have_count(0)
     page.get_by_label("Trace").click()
     expect(page.get_by_role("option")).not_to_have_count(0)
     check(page, seen, "Overview")
@@ -178,6 +231,9 @@ def test_a_hostile_address_changes_nothing(page: Page, hostile: str, seen: list[
     bad = "%3Cscript%3Ewindow.pwned%3D1%3C%2Fscript%3E"
     page.goto(f"{hostile}/graph?trace=open/..%2F..%2Fetc%2Fpasswd&event={bad}&find={bad}&stages={bad}&limit={bad}")
     expect(page.get_by_role("alert")).to_contain_text("not in the folder that is open")
-    page.goto(f"{hostile}/graph?event={bad}&find={bad}&stages={bad}&limit=-1&window=99&part=7&turns={bad}&by={bad}")
+    page.goto(
+        f"{hostile}/graph?event={bad}&find={bad}&stages={bad}&limit=-1&window=99&part=7&turns={bad}&by={bad}&budget={bad}"
+        f"&low={bad}&high=7&target=-1&recent={bad}&gain={bad}&last={bad}&ended={bad}&importance={bad}&arrival={bad}"
+    )
     expect(page.locator(".host")).to_have_attribute("data-drawn", "true")
     check(page, seen, "Graph")
