@@ -14,7 +14,7 @@ from .engine import Engine
 from .eviction import EVICTION
 from .passes import BudgetState, BudgetUnreachable, Pass
 from .plan import Plan
-from .stages import ClipStage, SweepStage
+from .stages import SweepStage
 from .verdicts import Verdict, Verdicts
 
 Announce = Callable[[str, dict[str, Any]], None]
@@ -35,9 +35,10 @@ class Budgeted(Live):
         self.unreachable: BudgetUnreachable | None = None
         self.deferred = ""
         self._announce = announce or (lambda _, __: None)
+        self._settled: frozenset[int] = frozenset()
         self._seen = 0
         self._waiting = 0
-        self._returns = False  # a protected result came for a call that was cut
+        self._returns = False  # something came whose unit was cut and has to come back
         self.failed: tuple[str, int] | None = None  #: moment of a pass that failed, tokens it could not free
         self._stages = engine.stages
         self._evicts = len(engine.stages)
@@ -77,6 +78,13 @@ class Budgeted(Live):
             budget.level(tokens), tokens, budget.max_tokens, tokens / budget.max_tokens, self._waiting, self.correction,
             self.reported, self.engine.view.units.open_count, self.deferred, tuple(self.passes), self.unreachable,
         )  # fmt: skip
+
+    @property
+    def settled(self) -> frozenset[int]:
+        """Places that stand in full although they are cut, as they were weighed when they were sent."""
+        if self._settled != self.prompt.shown:
+            self._settled = frozenset(self.prompt.shown)
+        return self._settled
 
     @property
     def stage_names(self) -> tuple[str, ...]:
@@ -125,30 +133,46 @@ class Budgeted(Live):
         self.book.record(seq, verdict)
 
     def _follow(self) -> None:
-        """A result that comes after its call was cut goes with it; one that is protected brings the call back."""
-        self._returns = False
-        for seq in range(self.sent, self.engine.taken):
-            lead = self.engine.view.units.lead(seq)
-            if lead == seq or (verdict := self.book.get(lead)) is None or not verdict.cut:
-                continue
-            if self.engine.protected(seq) is not None:
-                self._returns = True
-            else:
-                self._commit(seq, verdict._replace(witness=seq if verdict.witness == lead else verdict.witness))
+        """What comes after another half of its unit was cut goes with it.
 
-    def _arrive(self) -> None:
-        """Commit what is dead or clipped the moment it enters: units that no prompt has shown yet."""
+        Where it is protected, or the unit is in the prompt in part, a pass has to bring the unit back.
+        """
+        self._returns = False
         units = self.engine.view.units
         for seq in range(self.sent, self.engine.taken):
-            verdict = self.engine.verdicts.get(seq)
-            if verdict is None or verdict.kept is not None or min(units.members(units.lead(seq))) < self.sent:
+            others = [place for place in units.members(units.lead(seq)) if place < self.sent]
+            cut = [place for place in others if (verdict := self.book.get(place)) is not None and verdict.cut]
+            if not cut:
                 continue
-            if isinstance(self._stages[verdict.stage], ClipStage):
-                self._commit(seq, verdict)
-            elif not self._is_sweep(verdict) and verdict.witness not in (seq, units.lead(seq)):
-                witness = self.book.get(verdict.witness)
-                if witness is None or not witness.cut:
+            if len(cut) < len(others) or self.engine.protected(seq) is not None:
+                self._returns = self._returns or not self.prompt.shown.issuperset(cut)
+            else:
+                verdict = self.book[cut[0]]
+                self._commit(seq, verdict._replace(witness=seq if verdict.witness == cut[0] else verdict.witness))
+
+    def _arrive(self) -> None:
+        """Commit what is dead or clipped the moment it enters: whole units that no prompt has shown yet."""
+        verdicts, units = self.engine.verdicts, self.engine.view.units
+        for lead in dict.fromkeys(map(units.lead, range(self.sent, self.engine.taken))):
+            members = units.members(lead)
+            found = [(seq, verdict) for seq in members if (verdict := verdicts.get(seq)) is not None]
+            if min(members) < self.sent or any(verdict.kept is not None for _, verdict in found):
+                continue
+            for seq, verdict in found:
+                if verdict.clipped or self._stands(lead, verdict):
                     self._commit(seq, verdict)
+
+    def _stands(self, lead: int, verdict: Verdict) -> bool:
+        """Whether the event at the end of the chain of witnesses is another one, and in the prompt."""
+        seq, seen = verdict.witness, {lead}
+        while self.engine.view.units.lead(seq) not in seen and not self._is_sweep(verdict):
+            seen.add(self.engine.view.units.lead(seq))
+            after = self.engine.verdicts.get(seq)
+            if after is None or not after.cut:
+                held = self.book.get(seq)
+                return held is None or not held.cut
+            seq, verdict = after.witness, after
+        return False
 
     def _commit(self, seq: int, verdict: Verdict) -> None:
         before = self.book.get(seq - 1)
@@ -187,7 +211,7 @@ class Budgeted(Live):
         before = self.tokens
         self._announce("compaction.started", {"level": self.budget.level(before), "tokens": before, "reason": moment})
         plan = self._plan()
-        evicts = self.budget.level(max(before, plan.tokens)) == "emergency"
+        evicts = self.budget.level(max(before, plan.tokens) if plan.brings_back else before) == "emergency"
         if evicts:
             plan.evict()
         done = plan.told(moment, len(self.passes) + 1)

@@ -75,6 +75,11 @@ class Live:
             yield receipt_for([self.ledger.decision(place) for place in members], events, self.meter.counter), events
 
     @property
+    def settled(self) -> frozenset[int] | None:
+        """Places that stand in full although they are cut, where that was settled earlier; None: it never is."""
+        return None
+
+    @property
     def state(self) -> BudgetState | None:
         """How the window stands; None without a budget."""
         return None
@@ -96,7 +101,7 @@ class Compaction(Mapping[str, Any]):
         self._private = private  # nobody else holds the graph
         self._moment, self._version = live.engine.guard.moment, len(live.book.log)
         self._size = self._moment.size
-        self._budget = live.state
+        self._budget, self._settled = live.state, live.settled
         self._values: dict[str, Any] = {}
 
     def __getitem__(self, key: str) -> Any:
@@ -168,6 +173,9 @@ class Compaction(Mapping[str, Any]):
         verdicts = self._live.book.at(self._version)
         ledger = Ledger(self._live.engine, verdicts)
         prompt = self._live.blank(ledger)
+        if self._settled is not None:
+            prompt.shown.update(self._settled)
+            prompt.sent = self._size
         prompt.update(self._size, (), verdicts)
         return ledger, prompt
 

@@ -109,6 +109,8 @@ def _collected(collection: Collection, format: str | None) -> list[Trace]:
     if unknown:
         shown = ", ".join(path[:80] for path in unknown[:3]) + (" …" if len(unknown) > 3 else "")
         problems.append(Problem(None, f"{len(unknown):,} files of no known format: {shown} (left out)"))
+    if not traces and unknown and len(problems) == 1:
+        raise UnknownFormat(collection.name, problems[0].text.removesuffix(" (left out)"), _known())
     if not traces:
         told = "; ".join(problem.text for problem in problems[:3]) or "it is empty"
         raise TraceError(collection.name, f"no trace could be read: {told}", "name a file or folder that holds one")
@@ -126,7 +128,11 @@ def _named(format: str, label: str) -> Importer:
     for importer in IMPORTERS:
         if importer.name == format:
             return importer
-    raise UnknownFormat(label, f"{format!r} is no format", "known: " + ", ".join(each.name for each in IMPORTERS))
+    raise UnknownFormat(label, f"{format!r} is no format", _known())
+
+
+def _known() -> str:
+    return "known formats: " + ", ".join(importer.name for importer in IMPORTERS)
 
 
 def _claimant(document: Document) -> Importer:
@@ -136,6 +142,5 @@ def _claimant(document: Document) -> Importer:
         names = " and ".join(importer.name for importer in claims)
         raise AmbiguousFormat(document.name, f"the formats {names} both claim this file", "convert it to native")
     if not claims:
-        known = ", ".join(importer.name for importer in IMPORTERS)
-        raise UnknownFormat(document.name, "this is no trace format that is known here", f"known formats: {known}")
+        raise UnknownFormat(document.name, "this is no trace format that is known here", _known())
     return claims[0]

@@ -33,7 +33,7 @@ class Pass:
     """One compaction that was committed, or found that it could not free anything (`gain` 0)."""
 
     number: int  #: from 1
-    moment: str  #: "compact", "emergency", "cold", "asked", or "needed": a protected result came for a cut call
+    moment: str  #: "compact", "emergency", "cold", "asked", or "needed": what was cut has to come back
     size: int  #: events in the trace
     tokens_before: int  #: of the prompt, overhead included
     tokens_after: int

@@ -25,9 +25,11 @@ class Plan:
         self._live, self._budget, self._correction = live, budget, correction
         self._engine, self._eviction_stage = live.engine, len(live.engine.stages)
         self.verdicts: dict[int, Verdict] = dict(live.engine.verdicts)
+        units = self._engine.view.units
         for seq, verdict in evicted.items():
-            known = self.verdicts.get(seq)
-            if (known is None or not known.cut) and self._engine.protected(seq) is None:
+            known, unit = self.verdicts.get(seq), units.members(units.lead(seq))
+            whole = verdict.clipped or all(place in evicted and not evicted[place].clipped for place in unit)
+            if (known is None or not known.cut) and whole and self._engine.protected(seq) is None:
                 self.verdicts[seq] = verdict._replace(seam=False)
         self._prompt: Prompt | None = None
 
@@ -53,6 +55,11 @@ class Plan:
     def evictable(self) -> int:
         """Tokens of all that could still be evicted."""
         return sum(each.tokens for each in self._candidates() if not each.clip)
+
+    @property
+    def brings_back(self) -> bool:
+        """Whether events would be in the prompt again that are out."""
+        return not _out(self._live.book, self._live.prompt) <= _out(self.verdicts, self.prompt)
 
     def evict(self) -> None:
         """Take out what can be spared, in its order, until the prompt is down to the target."""

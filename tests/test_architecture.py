@@ -43,7 +43,7 @@ LAYERS = (
 )
 LAYER_OF = {name: height for height, names in enumerate(LAYERS) for name in names}
 
-SCREEN = frozenset({"streamlit", "altair", "pyvis", "pandas", "networkx"})  #: altair comes with streamlit
+SCREEN = frozenset({"streamlit", "pyvis", "pandas", "networkx"})
 THIRD_PARTIES = {
     "inspector": SCREEN,
     "app": SCREEN,

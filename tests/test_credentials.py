@@ -116,7 +116,7 @@ def test_cleaning_twice_is_as_cleaning_once(text):
     ["x", "sk-", "token=", '"key":"', "eyJaaaaaaaaa.", "://a:", "Bearer ", "-----BEGIN PRIVATE KEY-----", "A", "("],
 )
 def test_a_search_is_linear(piece):
-    """Eight times the text takes at most about eight times as long."""
+    """Eight times the text takes about eight times as long; were it quadratic it would be 64 times."""
 
     def seconds(size: int) -> float:
         text = piece * (size // len(piece))
@@ -126,4 +126,4 @@ def test_a_search_is_linear(piece):
 
     seconds(1_000)
     small = min(seconds(50_000) for _ in range(3))
-    assert seconds(400_000) < 40 * small + 0.05
+    assert seconds(400_000) < 40 * max(small, 0.02)

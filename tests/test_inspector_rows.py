@@ -9,7 +9,7 @@ import pytest
 
 from context_gc import Budget, Policy, Trace, Window, compact_events
 from context_gc.inspector.palette import DARK, KINDS, LIGHT, PRUNED, RECEIPT, kind_of
-from context_gc.inspector.rows import Row, rows, short, turn_numbers
+from context_gc.inspector.rows import Row, rows, short
 from context_gc.inspector.savings import savings
 from context_gc.inspector.say import brief, share, signed
 from context_gc.inspector.summary import answer, growth, largest_gone, slices
@@ -138,33 +138,6 @@ def test_numbers_are_places_in_the_whole_trace() -> None:
     events = STORY[:3]
     found = rows(Trace(events, "native"), Window(1, 3), compact_events(events[1:3]))
     assert [(row.seq, row.number) for row in found] == [(0, 2), (1, 3)]
-
-
-@pytest.mark.parametrize(
-    ("events", "turns"),
-    [
-        pytest.param([], [], id="nothing"),
-        pytest.param([said("a1"), call("c2"), result("r3", "c2"), said("a4")], [1, 1, 1, 2], id="results end a call"),
-        pytest.param([call("c1"), call("c2"), result("r3", "c1"), result("r4", "c2")], [1, 1, 1, 1], id="parallel"),
-        pytest.param(
-            [call("c1", message_id="m"), result("r2", "c1"), call("c3", message_id="m"), result("r4", "c3")],
-            [1, 1, 1, 1], id="one message with results between its calls",
-        ),
-        pytest.param(
-            [said("a1", message_id="m"), said("a2", message_id="n")], [1, 2], id="two messages without results between"
-        ),
-        pytest.param(
-            [event("u1", "requirement", content="x"), said("a2"), event("u3", "requirement", content="y"), said("a4")],
-            [1, 1, 2, 2], id="what the user says belongs to the answer",
-        ),
-        pytest.param(
-            [event("f1", "file_read", path="a"), event("f2", "file_read", path="b")], [1, 2], id="native acts are turns"
-        ),
-        pytest.param([said("a1"), event("x2", "abandon", ref_to=["a1"]), said("a3")], [1, 1, 1], id="abandon"),
-    ],
-)  # fmt: skip
-def test_turns(events: list[dict[str, Any]], turns: list[int]) -> None:
-    assert turn_numbers(events) == turns
 
 
 @pytest.mark.parametrize(

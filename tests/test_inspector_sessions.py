@@ -146,7 +146,7 @@ def test_a_damaged_session_state_and_trace_leave_the_rest_readable(tmp_path: Pat
     assert [each.events for each in read.values()] == [2, 2, 2, None, None, None]
     assert read["good"].problems == ()
     assert all(each.problems and each.policy == Policy() for each in list(read.values())[1:])
-    assert "it is damaged: TypeError" in read["odd-state"].problems[0]
+    assert "its edges are damaged" in read["odd-state"].problems[0]
     (tmp_path / "session.json").write_text("{")
     assert read_directory(tmp_path).session is None
     assert len(read_directory(tmp_path).run_ids) == 6

@@ -186,7 +186,7 @@ def _makes_sense(key: str, value: str) -> bool:
     if key in _NUMBERS:
         return value.isascii() and value.isdigit() and len(value) < 10
     if key in _SHARES:
-        return value.isascii() and value.replace(".", "", 1).isdigit() and len(value) < 10 and 0 < float(value) <= 1
+        return value.isascii() and value.replace(".", "", 1).isdigit() and len(value) < 10 and 0.01 <= float(value) <= 1
     known = _KNOWN.get(key)
     return known is None or value in known
 

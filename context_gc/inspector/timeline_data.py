@@ -17,6 +17,7 @@ _MOMENTS = {
     "emergency": "at the high threshold",
     "cold": "with a cold cache",
     "asked": "when a scope ended",
+    "needed": "when a result came late",
 }
 
 

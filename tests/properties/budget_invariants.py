@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
-from invariants import canonical, check, must_stay, pairs, slots_of
+from eviction_oracle import left_over, never_evicted
+from invariants import canonical, check, clipped_ids, must_stay, pairs, slots_of
 
-from context_gc import Budget, Compaction, ContextGC, Pass, Policy
-from context_gc.outcomes import failed
+from context_gc import Compaction, ContextGC, Pass, Policy
 from context_gc.render import images, line
-from context_gc.semantics import FileEdit, FileRead, semantics
 from context_gc.tokens import COUNTERS, IMAGE_TOKENS
 
 Event = dict[str, Any]
 Step = tuple[Any, ...]
 
-LONGER, WAITS = "its stub would be longer than it", "it waits for the next pass"
+WAITS = "it waits for the next pass"
 SCOPES = {"end_task": ("task_end",), "end_session": ("task_end", "session_end")}
-ACTS = frozenset(
-    "file_read file_edit command_run test_run build_run git_diff git_commit artifact_created verification error".split()
-)
 
 
 class Life:
@@ -42,7 +37,7 @@ class Life:
     def play(self, steps: list[Step]) -> list[Compaction]:
         """All steps, then what is left of the trace; gives every result."""
         results = []
-        for step in [*steps, ("feed", len(self.events)), ("compact", "")]:
+        for step in whole(self.events, steps):
             result = self.step(*step)
             if result is not None:
                 results.append(result)
@@ -77,6 +72,7 @@ class Life:
     def compact(self, how: str) -> Compaction:
         """Compact and check what came of it."""
         before = self.client.budget if self.looks else None
+        assert not self.looks or self.client.budget == before
         result = self.client.compact(force=how == "force", cold=how == "cold")
         state = result["budget"]
         made = state["passes"][self.passes :]
@@ -146,11 +142,8 @@ class Life:
         assert made["gain"] == before - after
         assert after == result["budget"]["tokens"]
         assert Pass.from_dict(made).to_dict() == made
-        if moment == "needed":
-            assert made["restored_ids"]
-        elif moment == "asked":
-            assert how == "force"
-        else:
+        assert moment != "asked" or how == "force"
+        if moment not in ("needed", "asked"):
             assert budget.auto
             assert how != "force"
             assert moment == ("cold" if moment == "cold" and how == "cold" else level)
@@ -160,12 +153,13 @@ class Life:
         if moment == "compact":
             assert made["gain"] >= max(1, budget.gain)
             assert budget.pays(made["kept_after"], made["gain"])
-        self.check_target(made, result, level == "emergency" and moment != "cold")
+        self.check_target(made, result, level == "emergency")
         self.check_changes(made, result)
 
     def check_target(self, made: dict[str, Any], result: Compaction, evicts: bool) -> None:
         """Down to the target, or it says what holds the space; in an emergency that is all that cannot be spared."""
         budget, lost = self.budget, made["unreachable"]
+        evicts = evicts or result["budget"]["unreachable"] is not None  # what came back was too much
         assert result["budget"]["unreachable"] == (lost if evicts else None)
         if made["tokens_after"] <= budget.target_tokens:
             assert lost is None
@@ -187,6 +181,8 @@ class Life:
         assert self.cut - now <= set(made["restored_ids"])
         assert not now & set(made["restored_ids"])
         assert not set(made["pruned_ids"]) & self.cut
+        if made["first_changed"] is not None:
+            assert not self.restored & {*now, *clipped_ids(result)}
         if made["first_changed"] is None:
             assert (made["pruned_ids"], made["clipped_ids"]) == ([], [])
             assert not any(line(result.event(name)) for name in made["restored_ids"])
@@ -198,15 +194,24 @@ class Life:
             assert self.prompt.startswith(kept) or kept.startswith(self.prompt)
             assert made["kept_after"] == sum(tokens_at(result, name, counter) for name in names[first:])
             price = (budget := self.budget).cache_write - budget.cache_read
-            calls = max(0.0, price / budget.cache_read * made["kept_after"] / made["gain"]) if made["gain"] > 0 else None
+            calls = (
+                max(0.0, price / budget.cache_read * made["kept_after"] / made["gain"]) if made["gain"] > 0 else None
+            )
             assert made["break_even"] == calls
         evicted = [name for name in made["pruned_ids"] if result.decision(name).stage == "eviction"]
         assert made["evicted"] == len(evicted)
         if made["first_changed"] is None and len(past := result["budget"]["passes"]) > 1:
             assert {**past[-2], "number": made["number"]} != made, "a pass that frees nothing is repeated"
-        assert not evicted or self.budget.level(made["tokens_before"]) == "emergency"
+        evicted = [name for name in evicted if not self.was_evicted(name)]
+        came_back = made["restored_ids"] or any(result.decision(name).stage == "eviction" for name in self.cut & now)
+        assert not evicted or came_back or self.budget.level(made["tokens_before"]) == "emergency"
         for name in evicted:
             assert never_evicted(self, result, name) is None, name
+
+    def was_evicted(self, name: str) -> bool:
+        """Whether it had made room before; it may have stood in full, as its stub would have been longer."""
+        known = self.result is not None and self.result["graph"].decisions.get(name)
+        return bool(known) and known.stage == "eviction"
 
 
 def measured(result: Compaction, policy: Policy) -> int:
@@ -221,74 +226,11 @@ def tokens_at(result: Compaction, name: str, counter: Any) -> int:
     return (counter.count(text + "\n") if text else 0) + pictures * IMAGE_TOKENS
 
 
-def never_evicted(life: Life, result: Compaction, name: str) -> str | None:
-    """Why an event must not make room; None when it may."""
-    given = life.events[: life.size]
-    calls = pairs(given)
-    lead = calls.get(name, name)
-    unit = [seq for seq, event in enumerate(given) if calls.get(event["id"], event["id"]) == lead]
-    event = next(given[seq] for seq in unit if given[seq]["id"] == lead)
-    if any(life.stays(seq) or given[seq]["id"] in life.restored for seq in unit):
-        return "protected"
-    if event["type"] == "abandon":
-        return "abandon"
-    if event["type"] == "tool_call" and len(unit) == 1:
-        return "open call"
-    if event.get("importance") == "task" and unit[0] >= life.ended.get("task_end", 0):
-        return "task"
-    if unit[0] >= first_recent(life, result, share=0.25):
-        return "recent"
-    if event["type"] == "error" and event.get("related_to") is None:
-        newer = any(each.get("related_to") == name for each in given)
-        return None if newer else "unresolved"
-    return None
-
-
-def left_over(life: Life, result: Compaction) -> list[str]:
-    """What stands in the prompt although nothing could have spared it."""
-    given, found = life.events[: life.size], []
-    calls = pairs(given)
-    recent = first_recent(life, result, share=math.inf)
-    cut = set(result["pruned_ids"])
-    for seq, event in enumerate(given):
-        name = event["id"]
-        if calls.get(name, name) != name or name in cut or seq >= recent or event["type"] == "abandon":
-            continue
-        decision = result.decision(name)
-        results = [each for each in given if calls.get(each["id"]) == name]
-        free = (
-            result.protected(name) is None
-            and not (decision is not None and decision.stage == "eviction")  # its stub would be longer than it
-            and not (decision is not None and decision.kept is not None)
-            and not (event["type"] == "tool_call" and not results)
-            and not isinstance(semantics(event), FileRead | FileEdit)
-            and event.get("importance") != "task"
-            and event["type"] != "error"
-            and not failed(event, results)
-        )
-        if free and any(map(line, [event, *results])):
-            found.append(name)
-    return found
-
-
-def first_recent(life: Life, result: Compaction, share: float) -> int:
-    """The place from which on everything is recent: observations that no stage found dead, from the last back."""
-    given = life.events[: life.size]
-    calls, gone = pairs(given), life.cut.intersection(result["pruned_ids"])
-    first, held, number = life.size, 0, 0
-    for seq in range(life.size - 1, -1, -1):
-        event, name = given[seq], given[seq]["id"]
-        decision = result.decision(name)
-        dead = decision is not None and decision.stage != "eviction" and decision.kept in (None, LONGER)
-        out = dead or name in gone
-        if out or calls.get(name, name) != name or (event["type"] not in ACTS and name not in calls.values()):
-            continue
-        number += 1
-        held += sum(result.tokens(each["id"]) for each in given if calls.get(each["id"], each["id"]) == name)
-        if number > life.budget.recent_observations or (number > 1 and held > share * life.budget.window):
-            break
-        first = seq
-    return first
+def whole(events: list[Event], steps: list[Step]) -> list[Step]:
+    """These steps, and those that take in what they leave of a trace, in a few parts."""
+    left = len(events) - sum(step[1] for step in steps if step[0] in ("feed", "add"))
+    parts = [("feed", -(-left // 4))] * 4 if left > 0 else []
+    return [*steps, *parts, ("compact", "")]
 
 
 def told(result: Compaction) -> dict[str, bytes]:
