@@ -57,7 +57,7 @@ class Budgeted(Live):
         """Take in new events without a pass, and without holding the prompt as sent."""
         self.engine.advance()
         log = self.engine.verdicts.log
-        for seq in sorted({seq for seq, _ in log[self._seen :]}):
+        for seq in sorted({*(seq for seq, _ in log[self._seen :]), *range(self.sent, self.engine.taken)}):
             self._note(seq)
         self._seen = len(log)
         self._follow()
@@ -112,9 +112,11 @@ class Budgeted(Live):
     # marking
 
     def _note(self, seq: int) -> None:
-        """Follow the engine's verdict, as one that waits; what was committed stands until the next pass."""
+        """Follow the engine's verdict, as one that waits; what was committed and sent stands until the next pass."""
         held, verdict = self.book.get(seq), self.engine.verdicts.get(seq)
-        if held is not None and not held.waiting and (held.kept is None or self._is_sweep(held)):
+        if seq >= self.sent:
+            self.evicted.pop(seq, None)
+        elif held is not None and not held.waiting and (held.kept is None or self._is_sweep(held)):
             return
         if verdict is not None and (verdict.kept is None or self._is_sweep(verdict)):
             verdict = verdict._replace(waiting=True)
