@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 import streamlit
+from app_runs import checked, run
 from streamlit.testing.v1 import AppTest
 
 from context_gc import Budget, Policy
 from context_gc.inspector.in_force import ended, policy, window
 from context_gc.inspector.settings import DEFAULTS
 
-ROOT = Path(__file__).parents[1]
 CHOSEN = {
     "budget": "on", "limit": "4000", "low": "0.6", "high": "0.8", "target": "0.3", "recent": "1", "gain": "50",
     "arrival": "on", "cold": "on", "importance": ["critical", "session"], "last": "2", "pins": ["r3"],
@@ -46,20 +46,6 @@ def opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     streamlit.cache_resource.clear()
     streamlit.cache_data.clear()
     return path
-
-
-def run(script: str = "app.py", **query: Any) -> AppTest:
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=30)
-    if script != "app.py":
-        app.switch_page(script)
-    for key, value in query.items():
-        app.query_params[key] = value
-    return checked(app.run())
-
-
-def checked(app: AppTest) -> AppTest:
-    assert not app.exception, [each.message for each in app.exception]
-    return app
 
 
 def page_text(app: AppTest) -> str:

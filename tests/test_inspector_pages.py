@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 import streamlit
+from app_runs import ROOT, checked, run
 from streamlit.testing.v1 import AppTest
 
 from context_gc import Policy, load_traces
@@ -20,7 +21,6 @@ from context_gc.meter import event_tokens
 from context_gc.policy import DEFAULT_STAGES, KNOWN_STAGES
 from context_gc.tokens import COUNTERS
 
-ROOT = Path(__file__).parents[1]
 SCRIPTS = [script for script, title in PAGES if title != "Sessions"]  #: those that look at one trace
 SAMPLE = "claude-code-session"
 PRUNED = "toolu_01KQ3DKRFCPYJALQXLPJRJ"
@@ -32,20 +32,6 @@ def fresh(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("CONTEXT_GC_OPEN", raising=False)
     streamlit.cache_resource.clear()
     streamlit.cache_data.clear()
-
-
-def run(script: str = "app.py", **query: Any) -> AppTest:
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=30)
-    if script != "app.py":
-        app.switch_page(script)
-    for key, value in query.items():
-        app.query_params[key] = value
-    return checked(app.run())
-
-
-def checked(app: AppTest) -> AppTest:
-    assert not app.exception, [each.message for each in app.exception]
-    return app
 
 
 def page_text(app: AppTest) -> str:
