@@ -6,7 +6,7 @@ import os
 from dataclasses import fields
 from typing import Any
 
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 
 from context_gc import EVENT_TYPES, Policy, StateGraph
@@ -15,7 +15,10 @@ from context_gc.render import label
 
 _QUIET = [HealthCheck.too_slow, HealthCheck.data_too_large]
 settings.register_profile("local", deadline=None, max_examples=150, suppress_health_check=_QUIET)
-settings.register_profile("ci", parent=settings.get_profile("local"), derandomize=True, database=None)
+_NO_SHRINKING = (Phase.explicit, Phase.generate)  # it may take minutes; a failing example is shrunk where it is mended
+settings.register_profile(
+    "ci", parent=settings.get_profile("local"), derandomize=True, database=None, phases=_NO_SHRINKING
+)
 settings.register_profile("soak", parent=settings.get_profile("local"), max_examples=3_000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci" if os.environ.get("CI") else "local"))
 
