@@ -92,9 +92,14 @@ def _collected(collection: Collection, format: str | None) -> list[Trace]:
             continue
         for group in importer.groups(left):
             left = [path for path in left if path not in set(group)]
+            documents = []
+            for path in group:
+                try:
+                    documents.append(decode(collection.data(path), path))
+                except TraceError as error:
+                    problems.append(Problem(None, f"{error} (left out)"))
             try:
-                documents = [decode(collection.data(path), path) for path in group]
-                traces += _described(importer.read_group(documents), documents)
+                traces += _described(importer.read_group(documents), documents) if documents else []
             except TraceError as error:
                 problems.append(Problem(None, f"{error} (left out)"))
     for path in left:

@@ -30,6 +30,32 @@ SHOWN = {
     "support_agent.json": Shows({"dead-branches", "overrides", "duplicates"}, "s05", "Would be superseded by s24"),
     "parallel_branches.json": Shows({"dead-branches", "overrides"}, "p01", ""),
     "cyclic.json": Shows({"cycles"}, "rule", "Would be collapsed into cycle cluster"),
+    "aider-undo.md": Shows({"dead-branches"}, "e3", ""),
+    "anthropic-messages.json": Shows({"duplicates"}, "e1", ""),
+    "anthropic-sessions.jsonl": Shows({"dead-branches"}, "e1", ""),
+    "cline-denied.json": Shows({"dead-branches"}, "e1", ""),
+    "codex-exec.jsonl": Shows({"dead-branches"}, "", ""),
+    "codex-session.jsonl": Shows({"dead-branches"}, "e21", "Would be abandoned by e21:abandon"),
+    "copilot-rewind.jsonl": Shows({"dead-branches"}, "a2d0e210", "Would be abandoned by e13:abandon"),
+    "gemini-cli-rewind.jsonl": Shows({"dead-branches"}, "u-1", ""),
+    "gemini-contents-chat.json": Shows({"duplicates"}, "c1", ""),
+    "kimi-undo.jsonl": Shows({"dead-branches"}, "e9", "Would be abandoned by e9:abandon"),
+    "mini-swe-agent-rejected.json": Shows({"dead-branches"}, "e1", ""),
+    "openai-chat-log.jsonl": Shows({"dead-branches", "duplicates"}, "e1", ""),
+    "openai-responses.json": Shows({"duplicates"}, "e1", ""),
+    "opencode-undo.json": Shows({"dead-branches"}, "prt_e65b3f400100gardenplan", ""),
+    "openhands-undo.json": Shows({"dead-branches"}, "e0", ""),
+    "openhands-v1-rejected.jsonl": Shows({"dead-branches"}, "00000000", ""),
+    "pi-branches.jsonl": Shows({"dead-branches"}, "00003a32", ""),
+    "role-content.jsonl": Shows({"duplicates"}, "e1", ""),
+    "swe-agent-undo.traj": Shows({"dead-branches"}, "e1", ""),
+    "tau-bench.json": Shows({"duplicates"}, "e1", ""),
+    "atif-lost-offset.json": Shows({"duplicates"}, "e1", ""),
+    "inspect-lost-mail.json": Shows({"dead-branches", "duplicates"}, "m1", ""),
+    "langchain-trip-history.json": Shows({"dead-branches", "duplicates"}, "sys", ""),
+    "langfuse-missing-pedals.json": Shows({"duplicates"}, "e1", ""),
+    "langsmith-release-notes.jsonl": Shows({"dead-branches", "duplicates"}, "e1", ""),
+    "otlp-broken-link.jsonl": Shows({"dead-branches"}, "e1", ""),
     "tour.json": Shows(set(DEFAULT_STAGES), "t08", "Would be collapsed into cycle cluster"),
 }
 AGENTS = ("coding_agent.json", "research_agent.json", "support_agent.json")
@@ -77,9 +103,9 @@ def test_each_sample_shows_its_stages(name, shows):
     assert set(cut(compacted(name))) == shows.stages
 
 
-@pytest.mark.parametrize(("name", "shows"), SHOWN.items(), ids=SHOWN)
-def test_each_sample_keeps_a_protected_event_and_tells_what_was_found_of_it(name, shows):
-    result = compacted(name)
+@pytest.mark.parametrize("name", [name for name, shows in SHOWN.items() if shows.kept])
+def test_each_sample_keeps_a_protected_event_and_tells_what_was_found_of_it(name):
+    result, shows = compacted(name), SHOWN[name]
     assert shows.kept in result["protected_ids"]
     assert shows.kept not in result["pruned_ids"]
     decision = result.decision(shows.kept)

@@ -9,7 +9,36 @@ from collections.abc import Sequence
 from typing import Protocol, runtime_checkable
 
 from ..trace import Trace
-from . import claude_code, native
+from . import (
+    aider,
+    anthropic_messages,
+    anthropic_sessions,
+    atif,
+    claude_code,
+    cline,
+    codex,
+    codex_exec,
+    copilot_cli,
+    gemini_cli,
+    gemini_contents,
+    inspect_ai,
+    kimi,
+    langchain,
+    langfuse,
+    langsmith,
+    mini_swe_agent,
+    native,
+    openai_chat,
+    openai_responses,
+    opencode,
+    openhands,
+    openhands_v1,
+    otlp,
+    pi,
+    role_content,
+    swe_agent,
+    tau_bench,
+)
 from .document import Document
 
 
@@ -43,4 +72,34 @@ class Grouping(Importer, Protocol):
         """The traces of one group, whose documents come in its order. Raises TraceError as `read` does."""
 
 
-IMPORTERS: tuple[Importer, ...] = (native, claude_code)
+#: in the order that messages name them; at most one claims a file
+IMPORTERS: tuple[Importer, ...] = (
+    native,
+    claude_code,
+    codex,
+    codex_exec,
+    copilot_cli,
+    pi,
+    opencode,
+    kimi,
+    gemini_cli,
+    gemini_contents,
+    cline,
+    aider,
+    openhands,
+    openhands_v1,
+    swe_agent,
+    mini_swe_agent,
+    inspect_ai,
+    tau_bench,
+    otlp,
+    langsmith,
+    langfuse,
+    atif,
+    langchain,
+    openai_chat,
+    openai_responses,
+    anthropic_messages,
+    anthropic_sessions,
+    role_content,
+)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from datetime import UTC, datetime
 
+from ..events import LARGEST
+
 LONGEST = 64  #: characters of an id that are kept; what goes beyond is cut before ids are made unique
 
 _FOREIGN = re.compile(r"[^A-Za-z0-9_.:-]+")
@@ -54,4 +56,4 @@ def milliseconds(value: object) -> int | None:
             return None
     except (ValueError, OverflowError):
         return None
-    return found if found >= 0 else None
+    return found if 0 <= found <= LARGEST else None
