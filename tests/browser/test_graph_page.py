@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from playwright.sync_api import Locator, Page, Request, expect
+from waiting import settle
 
 SESSION = Path(__file__).parents[2].parent / "shared" / "corpus" / "claude_code" / "spotter-8463c716.jsonl"
 
@@ -86,6 +87,7 @@ def test_from_a_pruned_node_to_its_original_the_diff_and_back(page: Page, sessio
     expect(page.locator(".cg-notice")).to_contain_text(re.compile(r"Recovered 1 event: sha256 [0-9a-f]{16}… matches"))
     expect(page.get_by_test_id("stCode")).to_contain_text(re.compile("CALL|RESULT"))
 
+    settle(page)
     page.get_by_role("link", name="Show in diff").click()
     page.wait_for_function("location.pathname.endsWith('/diff')")
     expect(page.get_by_role("heading", name="Diff", exact=True)).to_be_visible()

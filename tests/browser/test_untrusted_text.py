@@ -10,6 +10,7 @@ from urllib.parse import quote
 
 import pytest
 from playwright.sync_api import Page, Request, expect
+from waiting import settle
 
 EVIL = "http://evil.example"
 PAYLOADS = (
@@ -167,6 +168,7 @@ def test_controls_that_list_names_and_tags_show_them_as_text(page: Page, hostile
     page.wait_for_function("location.search.includes('tags=')")
     page.keyboard.press("Escape")
     expect(page.get_by_role("option")).to_have_count(0)
+    settle(page)
     page.get_by_label("Trace").click()
     expect(page.get_by_role("option")).not_to_have_count(0)
     check(page, seen, "Overview")
