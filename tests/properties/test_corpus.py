@@ -26,7 +26,7 @@ def windows(path):
     except UnknownFormat:
         pytest.skip("no importer reads this format yet")
     except TraceError as error:
-        if "the file is empty" not in str(error) and "the file holds only" not in str(error):
+        if not any(told in str(error) for told in ("the file is empty", "the file holds only", "it holds no samples")):
             raise
         pytest.skip("the file holds no trace")
     return [trace.events[window.start : window.stop] for trace in traces for window in trace.windows]
