@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from playwright.sync_api import Locator, Page, Request, expect
-from waiting import settle
+from waiting import settle, until
 
 SESSION = Path(__file__).parents[2].parent / "shared" / "corpus" / "claude_code" / "spotter-8463c716.jsonl"
 
@@ -88,8 +88,10 @@ def test_from_a_pruned_node_to_its_original_the_diff_and_back(page: Page, sessio
     expect(page.get_by_test_id("stCode")).to_contain_text(re.compile("CALL|RESULT"))
 
     settle(page)
-    page.get_by_role("link", name="Show in diff").click()
-    page.wait_for_function("location.pathname.endsWith('/diff')")
+    until(
+        page.get_by_role("link", name="Show in diff").click,
+        lambda: page.wait_for_function("location.pathname.endsWith('/diff')", timeout=8_000),
+    )
     expect(page.get_by_role("heading", name="Diff", exact=True)).to_be_visible()
     page.wait_for_function("event => location.search.includes('event=' + event)", arg=event_in(chosen))
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
+from waiting import settle, until
 
 from context_gc import Policy
 
@@ -56,8 +57,12 @@ def set_window(page: Page, tokens: int) -> None:
     expect(page.locator(".meter")).to_be_visible()
     thresholds = group(page, "Thresholds")
     thresholds.locator("summary").click()
-    thresholds.get_by_text("Budget", exact=True).click()
-    expect(thresholds.get_by_text("Low threshold")).to_be_visible()
+    settle(page)
+    until(
+        thresholds.get_by_text("Budget", exact=True).click,
+        lambda: expect(thresholds.get_by_text("Low threshold")).to_be_visible(timeout=8_000),
+    )
+    settle(page)
     field = thresholds.get_by_label("Max tokens")
     field.fill(str(tokens))
     field.press("Enter")
@@ -67,8 +72,11 @@ def set_window(page: Page, tokens: int) -> None:
 def end_task(page: Page) -> None:
     retention = group(page, "Retention")
     retention.locator("summary").click()
-    retention.get_by_text(re.compile("^Task ended")).click()
-    page.wait_for_function("location.search.includes('ended=task_end')")
+    settle(page)
+    until(
+        retention.get_by_text(re.compile("^Task ended")).click,
+        lambda: page.wait_for_function("location.search.includes('ended=task_end')", timeout=8_000),
+    )
 
 
 def graph(page: Page) -> Locator:

@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 import pytest
 from playwright.sync_api import Page, Request, expect
-from waiting import settle
+from waiting import settle, until
 
 EVIL = "http://evil.example"
 PAYLOADS = (
@@ -169,8 +169,8 @@ def test_controls_that_list_names_and_tags_show_them_as_text(page: Page, hostile
     page.keyboard.press("Escape")
     expect(page.get_by_role("option")).to_have_count(0)
     settle(page)
-    page.get_by_label("Trace").click()
-    expect(page.get_by_role("option")).not_to_have_count(0)
+    options = page.get_by_role("option")
+    until(page.get_by_label("Trace").click, lambda: expect(options).not_to_have_count(0, timeout=5_000))
     check(page, seen, "Overview")
 
 
