@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,7 @@ from .budgeted import Budgeted
 from .canonical import readable
 from .compaction import Live
 from .errors import ContextGCError, SessionError
+from .events import Event
 from .graph import StateGraph
 from .load import load_trace
 from .passes import BudgetUnreachable, Pass
@@ -31,7 +33,6 @@ from .verdicts import Verdict
 
 VERSION = 1
 RECEIPTS, POLICY = "receipts.db", "policy.toml"
-_BOOK = ("stage", "witness", "kept", "clipped", "waiting", "seam")
 
 
 class Saved:
@@ -82,7 +83,7 @@ class Saved:
 
     def _append(self, live: Live) -> None:
         events = live.engine.graph.events
-        lines = "".join(readable(event, ascii_only=True) + "\n" for event in events[self._events :]).encode()
+        lines = _lines(events[self._events :])
         size = self._trace.stat().st_size if self._trace.is_file() else -1
         if size == self._bytes and self._events:
             with open(self._trace, "ab") as file:
@@ -91,7 +92,7 @@ class Saved:
                 os.fsync(file.fileno())
         else:
             if self._events:  # someone else wrote there, or a write was cut short: all of it again
-                lines = "".join(readable(event, ascii_only=True) + "\n" for event in events).encode()
+                lines = _lines(events)
                 self._hash, self._bytes = hashlib.sha256(), 0
             write_atomically(self._trace, lines)
             sync_folder(self._folder)
@@ -160,6 +161,10 @@ class Saved:
             raise SessionError(str(self._state_file), f"it is damaged: {error!r}", "load the trace anew") from error
 
 
+def _lines(events: Sequence[Event]) -> bytes:
+    return "".join(readable(event, ascii_only=True) + "\n" for event in events).encode()
+
+
 def _add_run(root: Path, run_id: str) -> None:
     for _ in range(2):  # another process may make the session in between
         session = Session.load(root) if (root / SESSION).exists() else Session.new()
@@ -201,7 +206,7 @@ def _state_of(live: Live) -> dict[str, Any]:
     return told
 
 
-def _told(verdict: Verdict, names: tuple[str, ...], events: Any) -> list[Any]:
+def _told(verdict: Verdict, names: Sequence[str], events: Sequence[Event]) -> list[Any]:
     return [names[verdict.stage], events[verdict.witness]["id"], *verdict[2:]]
 
 

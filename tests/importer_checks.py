@@ -15,6 +15,7 @@ import pytest
 from context_gc import importers
 from context_gc.errors import ContextGCError
 from context_gc.events import validate_event
+from context_gc.importers.decode import decode
 
 CORPUS = Path(__file__).parents[2] / "shared" / "corpus"
 needs_corpus = pytest.mark.skipif(not CORPUS.is_dir(), reason="the corpus of real traces is not beside the checkout")
@@ -118,3 +119,22 @@ def with_other_types(value, times=60):
             holder, key = inner, chance.choice([*inner] if isinstance(inner, dict) else range(len(inner)))
         holder[key] = chance.choice(VALUES)
         yield copy
+
+
+def check_sample(importer, path):
+    """A sample is claimed by its own format alone, and read without problems."""
+    document = decode(path.read_bytes(), path.name)
+    assert claimants(document.head) == {importer.name}
+    (trace,) = importer.read(document)
+    check([trace])
+    assert trace.problems == []
+
+
+def survive_damage(importer, read, data, times):
+    """Cuts, flipped bytes, and other types of values in one JSON value: sniffed and read as `survive` says."""
+    for damaged in cut_and_flipped(data):
+        survive(read, damaged)
+    for value in with_other_types(json.loads(data), times):
+        damaged = json.dumps(value).encode()
+        survive(read, damaged)
+        importer.sniff(damaged)

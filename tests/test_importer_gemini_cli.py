@@ -6,7 +6,16 @@ import json
 from pathlib import Path
 
 import pytest
-from importer_checks import accounted, check, claimants, cut_and_flipped, survive, told, tree, with_other_types
+from importer_checks import (
+    accounted,
+    check,
+    check_sample,
+    cut_and_flipped,
+    survive,
+    told,
+    tree,
+    with_other_types,
+)
 
 from context_gc.errors import TraceError
 from context_gc.importers import gemini_cli
@@ -192,11 +201,7 @@ def test_a_session_is_known_by_its_header(value, claimed):
 
 
 def test_the_sample_is_claimed_by_this_format_alone_and_is_read_without_problems():
-    document = decode(SAMPLE.read_bytes(), SAMPLE.name)
-    assert claimants(document.head) == {"gemini-cli"}
-    (trace,) = gemini_cli.read(document)
-    check([trace])
-    assert trace.problems == []
+    check_sample(gemini_cli, SAMPLE)
 
 
 def test_damage_of_any_kind_gives_sound_traces_or_our_error():

@@ -6,7 +6,14 @@ import json
 from pathlib import Path
 
 import pytest
-from importer_checks import accounted, check, claimants, cut_and_flipped, survive, told, tree, with_other_types
+from importer_checks import (
+    accounted,
+    check,
+    check_sample,
+    survive_damage,
+    told,
+    tree,
+)
 
 from context_gc.errors import TraceError
 from context_gc.importers import gemini_contents
@@ -146,18 +153,8 @@ def test_a_list_longer_than_the_head_is_known():
 
 
 def test_the_sample_is_claimed_by_this_format_alone_and_is_read_without_problems():
-    document = decode(SAMPLE.read_bytes(), SAMPLE.name)
-    assert claimants(document.head) == {"gemini-contents"}
-    (trace,) = gemini_contents.read(document)
-    check([trace])
-    assert trace.problems == []
+    check_sample(gemini_contents, SAMPLE)
 
 
 def test_damage_of_any_kind_gives_sound_traces_or_our_error():
-    data = SAMPLE.read_bytes()
-    for damaged in cut_and_flipped(data):
-        survive(read, damaged)
-    for value in with_other_types(json.loads(data), 300):
-        damaged = json.dumps(value).encode()
-        survive(read, damaged)
-        gemini_contents.sniff(damaged)
+    survive_damage(gemini_contents, read, SAMPLE.read_bytes(), 300)

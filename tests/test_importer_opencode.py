@@ -6,7 +6,14 @@ import json
 from pathlib import Path
 
 import pytest
-from importer_checks import accounted, check, claimants, cut_and_flipped, survive, told, tree, with_other_types
+from importer_checks import (
+    accounted,
+    check,
+    check_sample,
+    survive_damage,
+    told,
+    tree,
+)
 
 from context_gc.errors import TraceError
 from context_gc.importers import opencode
@@ -241,18 +248,8 @@ def test_an_export_is_known_by_its_info(value, claimed):
 
 
 def test_the_sample_is_claimed_by_this_format_alone_and_is_read_without_problems():
-    document = decode(SAMPLE.read_bytes(), SAMPLE.name)
-    assert claimants(document.head) == {"opencode"}
-    (trace,) = opencode.read(document)
-    check([trace])
-    assert trace.problems == []
+    check_sample(opencode, SAMPLE)
 
 
 def test_damage_of_any_kind_gives_sound_traces_or_our_error():
-    data = SAMPLE.read_bytes()
-    for damaged in cut_and_flipped(data):
-        survive(read, damaged)
-    for value in with_other_types(json.loads(data), 200):
-        damaged = json.dumps(value).encode()
-        survive(read, damaged)
-        opencode.sniff(damaged)
+    survive_damage(opencode, read, SAMPLE.read_bytes(), 200)

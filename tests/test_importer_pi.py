@@ -6,7 +6,16 @@ import json
 from pathlib import Path
 
 import pytest
-from importer_checks import accounted, check, claimants, cut_and_flipped, survive, told, tree, with_other_types
+from importer_checks import (
+    accounted,
+    check,
+    check_sample,
+    cut_and_flipped,
+    survive,
+    told,
+    tree,
+    with_other_types,
+)
 
 from context_gc.errors import TraceError
 from context_gc.importers import pi
@@ -262,11 +271,7 @@ def test_a_session_is_known_by_its_header(record, claimed):
 
 
 def test_the_sample_is_claimed_by_this_format_alone_and_is_read_without_problems():
-    document = decode(SAMPLE.read_bytes(), SAMPLE.name)
-    assert claimants(document.head) == {"pi"}
-    (trace,) = pi.read(document)
-    check([trace])
-    assert trace.problems == []
+    check_sample(pi, SAMPLE)
 
 
 def test_damage_of_any_kind_gives_sound_traces_or_our_error():

@@ -9,7 +9,6 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 DEEPEST = 40  #: levels of a structured value, parts of a flattened key
-LARGEST_INDEX = 100_000  #: of a flattened list
 
 _HEX = re.compile(r"[0-9a-fA-F]{16}|[0-9a-fA-F]{32}")
 
