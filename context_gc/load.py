@@ -8,9 +8,9 @@ from typing import BinaryIO
 
 from .errors import AmbiguousFormat, TraceError, UnknownFormat
 from .importers import IMPORTERS, Grouping, Importer
-from .importers.collection import ZIP, Collection, archive, folder
-from .importers.decode import decode
-from .importers.document import HEAD, Document
+from .importers.files.collection import ZIP, Collection, archive, folder
+from .importers.files.decode import decode
+from .importers.files.document import HEAD, Document
 from .trace import Problem, Trace
 
 

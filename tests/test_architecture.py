@@ -41,6 +41,8 @@ LAYERS = (
     ("cli_runs",),
     ("cli",),
 )
+#: the parts of `importers` that formats share, from the ground up; they know no format
+SHARED = ("files", "dialects", "recording", "model_calls", "provider_messages")
 LAYER_OF = {name: height for height, names in enumerate(LAYERS) for name in names}
 
 SCREEN = frozenset({"streamlit", "pyvis", "pandas", "networkx"})
@@ -99,6 +101,15 @@ def test_imports_point_down(path):
             if first == "context_gc":
                 there = rest.split(".")[0]
                 assert there == here or LAYER_OF[there] < LAYER_OF[here], f"{here} imports {there}"
+
+
+@pytest.mark.parametrize("package", SHARED)
+def test_what_importers_share_imports_down_and_knows_no_format(package):
+    below = SHARED[: SHARED.index(package) + 1]
+    for path in (PACKAGE / "importers" / package).glob("*.py"):
+        for name, _ in imports(path):
+            if name.startswith("context_gc.importers"):
+                assert name.split(".")[2] in below, f"{path.name} imports {name}"
 
 
 @every_source

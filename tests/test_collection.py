@@ -12,7 +12,7 @@ from notation import trace
 
 from context_gc import TraceError, UnknownFormat, load_trace, load_traces
 from context_gc.canonical import readable
-from context_gc.importers import collection
+from context_gc.importers.files import collection
 
 ONE = "\n".join(map(readable, trace("v1 x = 1\nv2 x = 2"))).encode()
 TWO = "\n".join(map(readable, trace("d1 decision hello"))).encode()

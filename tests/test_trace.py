@@ -12,9 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from context_gc.errors import AmbiguousFormat, TraceError, UnknownFormat
-from context_gc.importers import IMPORTERS, claude_code, decode, native
-from context_gc.importers.document import Document, objects, parse_at
-from context_gc.importers.names import Names, milliseconds
+from context_gc.importers import IMPORTERS, claude_code, native
+from context_gc.importers.files import decode
+from context_gc.importers.files.document import Document, objects, parse_at
+from context_gc.importers.recording.names import Names, milliseconds
 from context_gc.load import load_trace, load_traces
 
 CORPUS = Path(__file__).parents[2] / "shared" / "corpus"

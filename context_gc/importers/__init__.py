@@ -39,7 +39,7 @@ from . import (
     swe_agent,
     tau_bench,
 )
-from .document import Document
+from .files.document import Document
 
 
 class Importer(Protocol):

@@ -10,12 +10,12 @@ For export: see `openai_chat`; the system prompt's events have an envelope of th
 from __future__ import annotations
 
 from ..trace import Problem, Trace
-from .anthropic_messages_stream import is_stream_event, joined, sse_events
-from .document import Document, Record
-from .messages_events import message_key, tell_message
-from .messages_layout import Contents, opening
-from .messages_shapes import ANTHROPIC, MESSAGE_FIELDS, claimed, is_message, is_summary
-from .messages_traces import Dialect, conversation, read_traces
+from .files.document import Document, Record
+from .provider_messages.events import message_key, tell_message
+from .provider_messages.layout import Contents, opening
+from .provider_messages.shapes import ANTHROPIC, MESSAGE_FIELDS, claimed, is_message, is_summary
+from .provider_messages.stream import is_stream_event, joined, sse_events
+from .provider_messages.traces import Dialect, conversation, read_traces
 
 name = ANTHROPIC
 

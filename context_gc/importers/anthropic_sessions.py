@@ -12,13 +12,13 @@ from typing import Any
 from ..canonical import canonical
 from ..errors import TraceError
 from ..trace import Problem, Trace
-from .document import BLANK, Document, kind_of, parse_at
-from .history import one_line
-from .messages_blocks import identifier, tell_content
-from .messages_envelope import Telling
-from .messages_events import tell_system
-from .messages_exchanges import tokens
-from .recorder import Recorder
+from .files.document import BLANK, Document, kind_of, parse_at
+from .provider_messages.blocks import identifier, tell_content
+from .provider_messages.envelope import Telling
+from .provider_messages.events import tell_system
+from .provider_messages.exchanges import tokens
+from .recording.history import one_line
+from .recording.recorder import Recorder
 
 name = "anthropic-sessions"
 

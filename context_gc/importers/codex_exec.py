@@ -13,10 +13,10 @@ from typing import Any
 
 from ..canonical import readable
 from ..trace import Problem, Trace
-from .document import BLANK, Document, kind_of, objects
-from .fields import text
-from .history import History
-from .recorder import Recorder
+from .files.document import BLANK, Document, kind_of, objects
+from .files.fields import text
+from .recording.history import History
+from .recording.recorder import Recorder
 
 name = "codex-exec"
 

@@ -12,15 +12,15 @@ from typing import Any
 
 from ..errors import TraceError
 from ..trace import Problem, Trace
-from . import otlp_genai
-from .dialects import Message, Part, Repeats, text_at, visible
-from .document import Document, kind_of
-from .json_roots import Root, decoded, first_objects, roots
-from .model_calls import conversations
-from .names import milliseconds
-from .otlp_attributes import attributes_of
-from .payloads import Tokens, answer_of, count_at, prompt_of, tokens_of
-from .spans import Span
+from .dialects.messages import Message, Part, Repeats, text_at, visible
+from .dialects.payloads import Tokens, answer_of, count_at, prompt_of, tokens_of
+from .files.document import Document, kind_of
+from .files.json_roots import Root, decoded, first_objects, roots
+from .model_calls.conversations import conversations
+from .model_calls.spans import Span
+from .otlp import genai as otlp_genai
+from .otlp.attributes import attributes_of
+from .recording.names import milliseconds
 
 name = "langfuse"
 

@@ -12,13 +12,13 @@ from typing import Any
 
 from ..errors import TraceError
 from ..trace import Problem, Trace
-from .dialects import Repeats, message, text_at, visible
-from .document import Document, kind_of
-from .json_roots import Root, first_objects, roots
-from .model_calls import conversations
-from .names import milliseconds
-from .payloads import Tokens, answer_of, prompt_of, tokens_of
-from .spans import Span
+from .dialects.messages import Repeats, message, text_at, visible
+from .dialects.payloads import Tokens, answer_of, prompt_of, tokens_of
+from .files.document import Document, kind_of
+from .files.json_roots import Root, first_objects, roots
+from .model_calls.conversations import conversations
+from .model_calls.spans import Span
+from .recording.names import milliseconds
 
 name = "langsmith"
 

@@ -9,7 +9,7 @@ from typing import Any
 from ..errors import InvalidEvent, TraceError
 from ..events import FIELDS, Event, validate_event
 from ..trace import Problem, Trace, Window
-from .document import BLANK, Document, kind_of, objects, parse_at
+from .files.document import BLANK, Document, kind_of, objects, parse_at
 
 name = "native"
 

@@ -11,10 +11,10 @@ their place), `layout` (list, object or lines) and `blank` (messages without tex
 from __future__ import annotations
 
 from ..trace import Trace
-from .document import Document
-from .messages_events import message_key, tell_message
-from .messages_shapes import CHAT, MESSAGE_FIELDS, claimed, is_message, is_summary
-from .messages_traces import Dialect, read_traces
+from .files.document import Document
+from .provider_messages.events import message_key, tell_message
+from .provider_messages.shapes import CHAT, MESSAGE_FIELDS, claimed, is_message, is_summary
+from .provider_messages.traces import Dialect, read_traces
 
 name = CHAT
 

@@ -12,10 +12,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..trace import Trace
-from .document import Document
-from .messages_shapes import ITEM_FIELDS, RESPONSES, claimed, is_message, is_summary
-from .messages_traces import Dialect, read_traces
-from .openai_responses_items import is_item, item_key, tell_item
+from .files.document import Document
+from .provider_messages.items import is_item, item_key, tell_item
+from .provider_messages.shapes import ITEM_FIELDS, RESPONSES, claimed, is_message, is_summary
+from .provider_messages.traces import Dialect, read_traces
 
 name = RESPONSES
 

@@ -9,13 +9,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..trace import Trace
-from .document import Document
-from .messages_envelope import Telling
-from .messages_events import message_key, tell_message
-from .messages_layout import Contents
-from .messages_shapes import MESSAGE_FIELDS, PLAIN, claimed, is_message, is_summary
-from .messages_traces import Dialect, conversation
-from .recorder import Recorder
+from .files.document import Document
+from .provider_messages.envelope import Telling
+from .provider_messages.events import message_key, tell_message
+from .provider_messages.layout import Contents
+from .provider_messages.shapes import MESSAGE_FIELDS, PLAIN, claimed, is_message, is_summary
+from .provider_messages.traces import Dialect, conversation
+from .recording.recorder import Recorder
 
 name = PLAIN
 

@@ -13,12 +13,12 @@ from typing import Any, NamedTuple
 
 from ..errors import TraceError
 from ..trace import Problem, Trace
-from .document import Document, kind_of
-from .messages_events import tell_message, tell_system
-from .messages_exchanges import tokens
-from .messages_layout import contents
-from .messages_shapes import TAU, claimed
-from .recorder import Recorder
+from .files.document import Document, kind_of
+from .provider_messages.events import tell_message, tell_system
+from .provider_messages.exchanges import tokens
+from .provider_messages.layout import contents
+from .provider_messages.shapes import TAU, claimed
+from .recording.recorder import Recorder
 
 name = TAU
 

@@ -1,0 +1,1 @@
+"""Dialects: chat messages, and payloads of model calls, as anyone writes them -> one form."""

@@ -1,0 +1,171 @@
+"""Recorder: what an importer reads, message by message -> events with ids, parents, times, pairs and windows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from ...events import Event
+from ...trace import Trace, Usage, Window
+from .names import Names, milliseconds
+
+#: who speaks -> the event type and the tags of what they say
+VOICES: Mapping[str, tuple[str, tuple[str, ...]]] = {
+    "user": ("requirement", ("user",)),
+    "system": ("constraint", ("system",)),
+    "developer": ("constraint", ("system",)),
+    "assistant": ("decision", ()),
+}
+
+
+class Recorder:
+    """Appends events to one trace. A place is an index into `events`.
+
+    Everything hangs below `tip`, the place of what came before it in its branch. Calls of one message hang
+    side by side below its last text, a result below its call, and what follows below the last result. No
+    parent and no target of an abandon lies outside of the event's window.
+    """
+
+    def __init__(self, format_name: str, source: str) -> None:
+        self.trace = Trace([], format_name, source)
+        self.events = self.trace.events
+        self.tip = -1
+        self.time = 0  #: milliseconds of the next event; set it with `at`
+        self._names = Names()
+        self._windows = [Window(0, 0)]
+        self._calls: dict[str, list[_Call]] = {}  # of this window, by the id that the provider gave
+        self._order: list[_Call] = []
+        self._base = -1  # what the calls of the message being read hang below
+
+    # the clock
+
+    def at(self, time: object) -> None:
+        """The time of what follows, as ISO text, seconds or milliseconds; what is no time changes nothing."""
+        found = milliseconds(time)
+        self.time = self.time if found is None else found
+
+    # saying
+
+    def say(self, voice: str, text: str, origin: Mapping[str, Any], name: str = "", **more: Any) -> int | None:
+        """What someone says; blank text is no event and gives None. `more`: further fields of the event."""
+        if not text.strip():
+            return None
+        kind, tags = VOICES.get(voice, VOICES["user"])
+        given = [*tags, *more.pop("tags", ())]
+        fields: dict[str, Any] = {"content": text} | ({"tags": given} if given else {}) | more
+        return self.add(kind, fields, origin, name)
+
+    def think(self, text: str, origin: Mapping[str, Any], name: str = "", **more: Any) -> int | None:
+        """Thinking of the model; blank text is no event."""
+        return self.say("assistant", text, origin, name, tags=("thinking",), importance="temporary", **more)
+
+    def add(self, kind: str, fields: Mapping[str, Any], origin: Mapping[str, Any], name: str = "") -> int:
+        """Any event below the tip, which it becomes."""
+        self.tip = self._base = self._append(kind, fields, origin, name, self.tip)
+        return self.tip
+
+    # calling
+
+    def call(
+        self, provider_id: str, tool: str, arguments: Any, origin: Mapping[str, Any], name: str = "", **more: Any
+    ) -> int:
+        """A tool call; several in a row hang side by side."""
+        fields = {"tool_name": tool or "unknown", "arguments": arguments} | more
+        place = self._append("tool_call", fields, origin, name or provider_id, self._base)
+        call = _Call(place, provider_id)
+        self._calls.setdefault(provider_id, []).append(call)
+        self._order.append(call)
+        self.tip = place
+        return place
+
+    def result(
+        self, provider_id: str, result: Any, origin: Mapping[str, Any], is_error: bool = False, **more: Any
+    ) -> int:
+        """The answer to a call: by the provider's id, else to the earliest call that has none."""
+        call = self.answered(provider_id)
+        named = self.events[call.place]["id"] if call is not None else provider_id or "unknown"
+        fields = {"call_id": named, "result": result} | ({"is_error": True} if is_error else {}) | more
+        tip, again = self.tip, ""
+        if call is not None:
+            tip, call.answers = call.place, call.answers + 1
+            again = str(call.answers) if call.answers > 1 else ""
+        self.tip = self._base = self._append("tool_result", fields, origin, f"{named}:r{again}", tip)
+        return self.tip
+
+    def answered(self, provider_id: str) -> _Call | None:
+        """The call that a result with this id answers; None when there is none."""
+        if not provider_id:
+            return next((call for call in self._order if not call.answers), None)
+        calls = self._calls.get(provider_id, ())
+        return next((call for call in reversed(calls) if not call.answers), calls[-1] if calls else None)
+
+    # undoing and windows
+
+    def abandon(self, places: Iterable[int], reason: str, origin: Mapping[str, Any], tip: int | None = None) -> None:
+        """Give up these events and what hangs below them; what follows goes on from `tip` (default: before them)."""
+        start = self._windows[-1].start
+        chosen = sorted(place for place in set(places) if place >= start)
+        if not chosen:
+            return
+        names = {self.events[place]["id"] for place in chosen}
+        heads = [self.events[place] for place in chosen if self.events[place]["parent_id"] not in names]
+        before = self._place(heads[0]["parent_id"]) if tip is None else tip
+        self.tip = before
+        refs = [event["id"] for event in heads]
+        self.add("abandon", {"ref_to": refs, "content": reason}, origin, f"{refs[0]}:abandon")
+
+    def open_window(self, opened_by: str = "unknown", tokens_before: int | None = None) -> None:
+        """What follows stands in a new context window."""
+        window = Window(len(self.events), 0, opened_by, tokens_before)
+        if self._windows[-1].start == window.start:
+            self._windows.pop()
+        self._windows.append(window)
+        self._calls.clear()
+        self._order.clear()
+        self.tip = self._base = -1
+
+    def used(
+        self, place: int, input_tokens: int, output_tokens: int, cache_read: int = 0, cache_write: int = 0
+    ) -> None:
+        """What the provider reported for the model call that ended with the event at a place."""
+        if 0 <= place < len(self.events) and (input_tokens or output_tokens or cache_read or cache_write):
+            report = Usage(self.events[place]["id"], input_tokens, output_tokens, cache_read, cache_write)
+            self.trace.usage.append(report)
+
+    def ignore(self, kind: str) -> None:
+        """Count a record that is left out on purpose."""
+        self.trace.ignored[kind] = self.trace.ignored.get(kind, 0) + 1
+
+    def done(self) -> Trace:
+        """The trace, with windows that cover every event."""
+        stops = [window.start for window in self._windows[1:]] + [len(self.events)]
+        self.trace.windows = [replace(each, stop=stop) for each, stop in zip(self._windows, stops, strict=True)]
+        return self.trace
+
+    def _append(self, kind: str, fields: Mapping[str, Any], origin: Mapping[str, Any], name: str, tip: int) -> int:
+        taken = self._names.take(name or f"e{len(self.events) + 1}")
+        event: Event = {"id": taken, "type": kind, "timestamp": self.time, "parent_id": self._parent(tip)}
+        event.update(fields)
+        event["origin"] = dict(origin)
+        self.events.append(event)
+        return len(self.events) - 1
+
+    def _parent(self, tip: int) -> str | None:
+        start = self._windows[-1].start
+        if tip >= 0 and len(self.events) > start:
+            name: str = self.events[tip if tip >= start else -1]["id"]
+            return name
+        return None
+
+    def _place(self, name: str | None) -> int:
+        return next((seq for seq in range(len(self.events) - 1, -1, -1) if self.events[seq]["id"] == name), -1)
+
+
+class _Call:
+    """A tool call that results may answer."""
+
+    __slots__ = ("answers", "place", "provider_id")
+
+    def __init__(self, place: int, provider_id: str) -> None:
+        self.place, self.provider_id, self.answers = place, provider_id, 0
