@@ -27,6 +27,7 @@ class Prompt:
         self.size = 0  #: events taken in
         self.sent = 0  #: events whose stubs stand as they are, because they have been sent
         self.runs = Runs()
+        self.edits: list[int] = []  #: places whose slot was written anew, in the order of writing
         self.shown = ledger.shown  #: cut events that stand in full because their stub would be longer
         self._events = events
         self.ledger = ledger
@@ -125,6 +126,7 @@ class Prompt:
         self._slots[seq] = text
         self._tokens.pop(seq, None)
         self._dirty.add(seq // BLOCK)
+        self.edits.append(seq)
 
     def _mark(self, seq: int, verdict: Verdict) -> str:
         decision = self.ledger.decision(seq)
