@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from notation import trace
 
-from context_gc.mentions import LENGTH, MOST, failures, mentions
+from context_gc.mentions import FILES, LENGTH, MOST, failures, mentions
 
 
 def told(text: str) -> list[str]:
@@ -62,22 +62,35 @@ def test_a_mention_is_one_short_line_cut_at_a_word():
     assert len(one) <= LENGTH
 
 
+def test_of_a_file_the_last_act_is_told_and_nothing_else():
+    assert told("a read x\nb edit x\nc read y\nd edit y\ne read y") == ["edited x", "read y"]
+
+
+def test_a_path_is_told_in_full():
+    path = "/".join(["a_long_name_of_a_folder"] * 8) + "/file.py"
+    assert told(f"a read {path}") == [f"read {path}"]
+
+
 def test_where_there_are_too_many_what_can_be_asked_again_gives_way_then_the_oldest():
-    acts = [f"e{number} edit f{number}" for number in range(7)]
-    looks = [f"l{number} read f{number}" for number in range(7)]
-    found = [f"w{number} call weather {number}\nr{number} result w{number} {number} degrees" for number in range(2)]
-    text = "\n".join([*looks[:4], *acts, *found, *looks[4:]])
-    kept = told(text)
+    ran = [f"r{number} run make f{number} -> 0" for number in range(7)]
+    looks = [f'l{number} call grep {{"pattern": "f{number}"}}\ns{number} result l{number} x' for number in range(7)]
+    found = [f"w{number} call weather {number}\nt{number} result w{number} {number} degrees" for number in range(2)]
+    kept = told("\n".join([*looks[:4], *ran, *found, *looks[4:]]))
     assert len(kept) == MOST
     assert kept == [
-        *(f"edited f{number}" for number in range(7)),
+        *(f"ran make f{number}" for number in range(7)),
         "weather: 0 degrees",
         "weather: 1 degrees",
-        "read f6",
+        "searched f6",
     ]
-    assert told("\n".join(f"e{number} edit f{number}" for number in range(30))) == [
-        f"edited f{number}" for number in range(20, 30)
-    ]
+
+
+def test_files_that_were_changed_are_told_before_files_that_were_read():
+    edits = [f"e{number} edit f{number}" for number in range(FILES - 1)]
+    looks = [f"l{number} read g{number}" for number in range(5)]
+    kept = told("\n".join([*looks, *edits]))
+    assert kept == ["read g4", *(f"edited f{number}" for number in range(FILES - 1))]
+    assert told("\n".join(f"e{number} edit f{number}" for number in range(50)))[0] == f"edited f{50 - FILES}"
 
 
 def test_failures_are_told_by_their_first_error_line_and_how_often_they_came():
