@@ -71,7 +71,8 @@ def cells(grid: Mapping[str, Any], policy: Policy | None = None, max_tokens: int
         except ContextGCError as error:
             fault = fault or error
             continue
-        found.setdefault(made, Cell(values, ByPolicy(made, _name(values))))
+        apart = {key: value for key, value in values.items() if len(lists[key]) > 1}
+        found.setdefault(made, Cell(values, ByPolicy(made, _name(apart or values))))
     if not found:
         told = f"no combination is a policy: {fault}" if fault else "there is nothing to try"
         raise InvalidPolicy("grid", told, "change the lists that contradict each other")

@@ -246,7 +246,7 @@ class Watch:
         while seq >= 0 and slots.texts[seq] is None:
             seq -= 1
         stub = slots.texts[seq] if seq >= 0 else None
-        return stub is not None and stub.startswith(STUB) and f"{touch.verb} {path}"[:60] in stub
+        return stub is not None and stub.startswith(STUB) and f"{touch.verb} {path}" in stub
 
     def _lose(self, measure: str, call: ModelCall, what: str, seq: int) -> None:
         event_id = self._reading.events[seq]["id"]

@@ -23,7 +23,9 @@ TTL = 300.0  #: seconds for which a provider keeps a prompt cached, refreshed by
 class Method(Protocol):
     """A way of keeping a prompt small: a policy, or a baseline to compare it with."""
 
-    name: str
+    @property
+    def name(self) -> str:
+        """What tables call it."""
 
     def course(self, stretch: Stretch, counter: Counter) -> Course:
         """A fresh start on one window."""

@@ -75,7 +75,7 @@ def prepare(trace: Trace, prices: Prices | None = None) -> Prepared:
 
 
 def sweep(
-    traces: Sequence[Trace],
+    traces: Sequence[Trace | Prepared],
     cells: Sequence[Cell | Method],
     prices: Prices | None = None,
     processes: int | None = None,
@@ -88,7 +88,7 @@ def sweep(
     Raises:
         TraceError, InvalidPolicy: a trace has no model call, or its model no prices.
     """
-    prepared = [prepare(trace, prices) for trace in traces]
+    prepared = [each if isinstance(each, Prepared) else prepare(each, prices) for each in traces]
     workers = min(processes or os.cpu_count() or 1, len(cells))
     rows: dict[int, Row] = {}
     for at, row in _in_turn(prepared, cells) if workers <= 1 else _in_processes(prepared, cells, workers):

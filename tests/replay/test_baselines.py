@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from replayed import Words, calls, result, says, traced, user
 
+from context_gc.render import line
 from context_gc.replay import context_at, replay
 from context_gc.replay.baselines import BASELINES, CLEARED, FULL, LastEvents, LastTokens, Masking
-from context_gc.render import line
 
 #: three reads of ten words each, one a call
 TRACE = traced(

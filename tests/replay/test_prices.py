@@ -96,9 +96,7 @@ def test_impossible_prices_are_refused(given, told):
 def test_overrides_are_read_from_toml(tmp_path):
     path = tmp_path / "prices.toml"
     path.write_text('["house-1"]\ninput = 2.0\noutput = 4.0\n', "utf-8")
-    assert prices_of("house-1", load_overrides(str(path))) == Prices(
-        "house-1", 2.0, 4.0, 2.0, 2.0, as_of="", source=""
-    )
+    assert prices_of("house-1", load_overrides(str(path))) == Prices("house-1", 2.0, 4.0, 2.0, 2.0, as_of="", source="")
 
 
 @pytest.mark.parametrize("text", ["input = 2.0", "not toml ["], ids=["no table", "no TOML"])

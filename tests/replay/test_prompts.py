@@ -145,7 +145,7 @@ def test_a_real_session_gives_what_an_agents_loop_gives_byte_for_byte(path, name
     counter = COUNTERS[family_of(trace.model)]
     lived = iter(replay(trace, policy, measure=False).calls)
     for stretch in stretches(trace):
-        client, size, cold = ContextGC(policy, counter=counter), 0, False
+        client, size = ContextGC(policy, counter=counter), 0
         for call in stretch.calls:
             row = next(lived)
             client.extend(stretch.events[size : call.start])
