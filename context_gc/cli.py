@@ -11,9 +11,10 @@ from dataclasses import replace
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
+from . import cli_convert, cli_fleet, cli_replay, cli_runs
 from .budget import Budget
 from .canonical import readable
-from .cli_runs import add_commands
+from .cli_convert import source
 from .compaction import Compaction
 from .compactor import compact_events
 from .edits import edit_script
@@ -23,9 +24,9 @@ from .explain import explain
 from .load import load_traces
 from .policy import Policy
 from .receipts import expand_receipt, receipt_of
+from .terminal import printable
 from .trace import Trace
 
-STDIN = "-"
 _BUDGET = ("max_tokens", "threshold_low", "threshold_high", "target")
 
 
@@ -42,7 +43,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except ContextGCError as error:
-        print(f"context-gc: {' '.join(str(error).split())}", file=sys.stderr)
+        print(f"context-gc: {printable(str(error))}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         return 130
@@ -59,6 +60,7 @@ def _parser() -> argparse.ArgumentParser:
     reading.add_argument("--trace", type=int, default=1, dest="number", metavar="N", help="which trace of the file (1)")
     reading.add_argument("--window", type=int, metavar="N", help="which context window, from 1 (default: the last)")
     reading.add_argument("--policy", metavar="FILE", help="a policy in TOML")
+    reading.add_argument("--format", metavar="NAME", help="the format to read it as, whatever it looks like")
 
     def command(name: str, run: object, text: str) -> argparse.ArgumentParser:
         sub = commands.add_parser(name, parents=[reading], help=text, description=text)
@@ -77,13 +79,17 @@ def _parser() -> argparse.ArgumentParser:
     sub = command("restore", _restore, "Print the original of what was pruned, as JSON, one event a line.")
     sub.add_argument("id", metavar="ID", help="an event id or the id in a stub")
     command("diff", _diff, "Print what compaction changes in the prompt, as a unified diff by events.")
-    command("validate", _validate, "Read a trace and tell what was read, what was not, and what is odd.")
+    cli_convert.add_commands(commands)
     sub = commands.add_parser("inspect", help="Open the inspector in the browser.")
     sub.add_argument("trace", metavar="TRACE|FOLDER", nargs="?", help="a trace, or a folder of traces")
     sub.add_argument("--port", type=int, default=8501, help="the port on this machine (8501)")
     sub.add_argument("--headless", action="store_true", help="do not open a browser")
+    sub.add_argument("--follow", action="store_true", help="keep up with a trace that is still being written")
+    sub.add_argument("--format", metavar="NAME", help="the format to read it as, whatever it looks like")
     sub.set_defaults(run=_inspect)
-    add_commands(commands)
+    cli_replay.add_commands(commands)
+    cli_fleet.add_commands(commands)
+    cli_runs.add_commands(commands)
     return parser
 
 
@@ -162,39 +168,13 @@ def _diff(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _validate(arguments: argparse.Namespace) -> int:
-    traces = load_traces(*_source(arguments.trace))
-    odd = 0
-    for number, trace in enumerate(traces, start=1):
-        kinds: dict[str, int] = {}
-        for event in trace.events:
-            kinds[event["type"]] = kinds.get(event["type"], 0) + 1
-        told = ", ".join(f"{count:,} {kind}" for kind, count in sorted(kinds.items()))
-        print(f"trace {number}: {trace.format}, {len(trace.events):,} events ({told or 'none'})")
-        print(f"  {len(trace.windows)} context window{'s' if len(trace.windows) != 1 else ''}")
-        if trace.ignored:
-            print("  ignored: " + ", ".join(f"{count:,} {kind}" for kind, count in sorted(trace.ignored.items())))
-        for problem in trace.problems:
-            print(f"  line {problem.line}: {problem.text}" if problem.line else f"  {problem.text}")
-        warnings = compact_events(trace.events)["warnings"]
-        for warning in warnings:
-            print(f"  warning: {warning}")
-        odd += len(trace.problems)
-    print("no problems" if not odd else f"{odd:,} problem{'s' if odd != 1 else ''}")
-    return 1 if odd else 0
-
-
 def _inspect(arguments: argparse.Namespace) -> int:
     from .inspector.launch import launch
 
-    return launch(arguments.trace, arguments.port, arguments.headless)
+    return launch(arguments.trace, arguments.port, arguments.headless, arguments.follow, arguments.format)
 
 
 # reading
-
-
-def _source(name: str) -> tuple[str | bytes, str | None]:
-    return (sys.stdin.buffer.read(), "standard input") if name == STDIN else (name, None)
 
 
 def _policy(arguments: argparse.Namespace) -> Policy:
@@ -208,7 +188,7 @@ def _policy(arguments: argparse.Namespace) -> Policy:
 
 
 def _chosen(arguments: argparse.Namespace) -> Trace:
-    traces = load_traces(*_source(arguments.trace))
+    traces = load_traces(*source(arguments.trace), arguments.format)
     if not 1 <= arguments.number <= len(traces):
         raise TraceError(arguments.trace, f"there is no trace {arguments.number}", f"1 to {len(traces)}")
     if len(traces) > 1:

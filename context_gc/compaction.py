@@ -15,6 +15,7 @@ from .graph import StateGraph
 from .ledger import Ledger
 from .meter import Meter
 from .passes import BudgetState
+from .policy import Policy
 from .prompt import Prompt
 from .receipts import Receipt, receipt_for
 from .verdicts import Verdicts
@@ -151,6 +152,11 @@ class Compaction(Mapping[str, Any]):
         """The events of this compaction in trace order: read them, never change them."""
         events = self._live.engine.graph.events
         return events if len(events) == self._size else events[: self._size]
+
+    @property
+    def policy(self) -> Policy:
+        """The policy that it was made under."""
+        return self._live.engine.policy
 
     @property
     def layout(self) -> Prompt:

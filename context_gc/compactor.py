@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import gc
 import os
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from typing import Any
 
 from .budgeted import Budgeted, live_of
+from .collector import collector_paused
 from .compaction import Compaction
 from .context_bus import ContextBus
 from .engine import Engine
@@ -240,7 +239,7 @@ def compact_events(
     Raises:
         InvalidEvent, DuplicateEvent: an event is refused.
     """
-    with _collector_paused():
+    with collector_paused():
         if isinstance(events, StateGraph):
             graph = events.copy()
         else:
@@ -249,15 +248,3 @@ def compact_events(
         live = live_of(Engine(in_trace_order(graph), policy or Policy(), counter))
         live.advance()
     return Compaction(live, private=True)
-
-
-@contextmanager
-def _collector_paused() -> Iterator[None]:
-    """Cyclic garbage collection off while many long-lived objects are made: none of them is garbage."""
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_on:
-            gc.enable()

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Sequence
 from typing import BinaryIO
 
+from .collector import collector_paused
 from .errors import AmbiguousFormat, TraceError, UnknownFormat
-from .importers import IMPORTERS, Grouping, Importer
-from .importers.files.collection import ZIP, Collection, archive, folder
-from .importers.files.decode import decode
-from .importers.files.document import HEAD, Document
+from .importers import ARCHIVED, IMPORTERS, Grouping, Importer
+from .importers.files.collection import Collection, archive, folder, printable
+from .importers.files.decode import LARGEST, STEP, decode
+from .importers.files.document import ARCHIVES, HEAD, Document
 from .trace import Problem, Trace
 
 
@@ -28,16 +30,27 @@ def load_traces(
         UnknownFormat, AmbiguousFormat: no importer claims the file, or several do; `format` is none of them.
         TraceError: it cannot be read, is empty, or nothing in it is whole.
     """
-    label = name or _label(source)
+    with collector_paused():
+        return _loaded(source, name or _label(source), format)
+
+
+def _loaded(source: str | os.PathLike[str] | bytes | BinaryIO, label: str, format: str | None) -> list[Trace]:
     if isinstance(source, str | os.PathLike) and os.path.isdir(source):
         return _collected(folder(source), format)
     data = _contents(source, label)
-    if data.startswith(ZIP) and not any(importer.sniff(data[:HEAD]) for importer in IMPORTERS):
+    if data.startswith(ARCHIVES) and not any(importer.sniff(data[:HEAD]) for importer in ARCHIVED):
         return _collected(archive(data, label), format)
-    document = decode(data, label)
-    traces = (_named(format, label) if format else _claimant(document)).read(document)
+    return read_document(decode(data, label), format)
+
+
+def read_document(document: Document, format: str | None = None) -> list[Trace]:
+    """Every trace in a decoded file, by the importer that claims it or by the one that `format` names.
+
+    Raises as `load_traces` does.
+    """
+    traces = (named(format, document.name) if format else _claimant(document)).read(document)
     if not traces:
-        raise TraceError(label, "the file holds no trace")
+        raise TraceError(document.name, "the file holds no trace")
     traces[0].problems[:0] = document.problems
     return traces
 
@@ -58,8 +71,7 @@ def load_trace(
 
 def _label(source: object) -> str:
     if isinstance(source, str | os.PathLike):
-        path = os.fspath(source)
-        return path if isinstance(path, str) else os.fsdecode(path)
+        return printable(os.fsdecode(source))
     found = getattr(source, "name", None)
     return found if isinstance(found, str) else "the data"
 
@@ -68,16 +80,39 @@ def _contents(source: str | os.PathLike[str] | bytes | BinaryIO, label: str) -> 
     if isinstance(source, bytes | bytearray | memoryview):
         return bytes(source)
     try:
-        if isinstance(source, str | os.PathLike):
-            with open(source, "rb") as file:
-                return file.read()
-        data = source.read()
+        if not isinstance(source, str | os.PathLike):
+            return _drained(source, label)
+        with open(source, "rb") as file:
+            facts = os.fstat(file.fileno())
+            if not stat.S_ISREG(facts.st_mode) or not facts.st_size:
+                return _drained(file, label)
+            if facts.st_size <= LARGEST:
+                return file.read(facts.st_size)
+            raise _too_large(label)
+    except TraceError:
+        raise
     except (OSError, ValueError) as error:
         reason = (getattr(error, "strerror", None) or str(error)).lower()
         raise TraceError(label, f"the file cannot be read: {reason}", "check the path") from error
-    if not isinstance(data, bytes):
-        raise TraceError(label, "the stream gives text, not bytes", "open it with mode 'rb'")
-    return data
+
+
+def _drained(stream: BinaryIO, label: str) -> bytes:
+    """All that a stream gives, which may be without end."""
+    parts: list[bytes] = []
+    size = 0
+    while size <= LARGEST:
+        part = stream.read(STEP)
+        if not isinstance(part, bytes):
+            raise TraceError(label, "the stream gives text, not bytes", "open it with mode 'rb'")
+        if not part:
+            return b"".join(parts)
+        parts.append(part)
+        size += len(part)
+    raise _too_large(label)
+
+
+def _too_large(label: str) -> TraceError:
+    return TraceError(label, f"the file is larger than {LARGEST:,} bytes", "split it")
 
 
 def _collected(collection: Collection, format: str | None) -> list[Trace]:
@@ -86,7 +121,7 @@ def _collected(collection: Collection, format: str | None) -> list[Trace]:
     problems = list(collection.problems)
     unknown: list[str] = []
     left = list(collection.files)
-    importers = [_named(format, collection.name)] if format else IMPORTERS
+    importers = [named(format, collection.name)] if format else IMPORTERS
     for importer in importers:
         if not isinstance(importer, Grouping):
             continue
@@ -95,25 +130,29 @@ def _collected(collection: Collection, format: str | None) -> list[Trace]:
             documents = []
             for path in group:
                 try:
-                    documents.append(decode(collection.data(path), path))
+                    documents.append(collection.document(path))
                 except TraceError as error:
-                    problems.append(Problem(None, f"{error} (left out)"))
+                    problems.append(Problem(None, f"{error} (left out)", 0))
             try:
                 traces += _described(importer.read_group(documents), documents) if documents else []
             except TraceError as error:
-                problems.append(Problem(None, f"{error} (left out)"))
-    for path in left:
+                problems.append(Problem(None, f"{error} (left out)", 0))
+    for place, path in enumerate(left):
+        if collection.is_spent:
+            what = f"more than {collection.most:,} bytes in all: the last {len(left) - place:,} files"
+            problems.append(Problem(None, f"{what} were not read (left out)", 0))
+            break
         try:
-            document = decode(collection.data(path), path)
+            document = collection.document(path)
             reader = importers[0] if format else _claimant(document)
             traces += _described(reader.read(document), [document])
         except UnknownFormat:
             unknown.append(path)
         except TraceError as error:
-            problems.append(Problem(None, f"{error} (left out)"))
+            problems.append(Problem(None, f"{error} (left out)", 0))
     if unknown:
         shown = ", ".join(path[:80] for path in unknown[:3]) + (" …" if len(unknown) > 3 else "")
-        problems.append(Problem(None, f"{len(unknown):,} files of no known format: {shown} (left out)"))
+        problems.append(Problem(None, f"{len(unknown):,} files of no known format: {shown} (left out)", 0))
     if not traces and unknown and len(problems) == 1:
         raise UnknownFormat(collection.name, problems[0].text.removesuffix(" (left out)"), _known())
     if not traces:
@@ -129,7 +168,8 @@ def _described(traces: list[Trace], documents: Sequence[Document]) -> list[Trace
     return traces
 
 
-def _named(format: str, label: str) -> Importer:
+def named(format: str, label: str) -> Importer:
+    """The importer of this name. Raises UnknownFormat, which says what `label` was to be read as."""
     for importer in IMPORTERS:
         if importer.name == format:
             return importer
@@ -142,10 +182,13 @@ def _known() -> str:
 
 def _claimant(document: Document) -> Importer:
     head = document.head
-    claims = [importer for importer in IMPORTERS if importer.sniff(head)]
+    importers = ARCHIVED if head.startswith(ARCHIVES) else IMPORTERS
+    claims = [importer for importer in importers if importer.sniff(head)]
     if len(claims) > 1:
         names = " and ".join(importer.name for importer in claims)
-        raise AmbiguousFormat(document.name, f"the formats {names} both claim this file", "convert it to native")
+        raise AmbiguousFormat(
+            document.name, f"the formats {names} both claim this file", "name one of them as its format"
+        )
     if not claims:
         raise UnknownFormat(document.name, "this is no trace format that is known here", _known())
     return claims[0]

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 
 from .events import Event
 from .policy import Policy
-from .semantics import FileEdit, FileRead, semantics, tool_kind
+from .semantics import ANYTHING, FileRead, changes, semantics, tool_kind
 
-_RUNS = frozenset(("command_run", "build_run", "test_run", "git_commit"))
-_CHANGING = _RUNS.union(("tool_call", "file_edit", "artifact_created"))
+_CHANGING = frozenset(
+    ("command_run", "build_run", "test_run", "git_commit", "tool_call", "file_edit", "artifact_created")
+)
 
 
 class Mutations:
     """An index over places in a trace, extended when asked.
 
-    An edit of a file concerns what was read from files of that name, whatever the folder: one file may be
+    A change of a file concerns what was read from files of that name, whatever the folder: one file may be
     spelled in several ways. All else may have changed anything. Blind spots: a change made outside of the
     trace is not seen; a tool that changes something under a name that no glob of `side_effects` matches
     counts as a question.
@@ -32,28 +33,43 @@ class Mutations:
 
     def between(self, first: int, second: int, question: Event) -> bool:
         """Whether anything that may change the answer to a call stands between two places."""
-        for seq in range(self._read, second):
-            if self._events[seq]["type"] in _CHANGING:
-                self._take(seq)
-        self._read = max(self._read, second)
+        self._read_to(second)
         fact = semantics(question) if tool_kind(question["tool_name"]) == "read" else None
         if not isinstance(fact, FileRead):
             return _any_between(self._all, first, second)
-        edits = self._in_file.get(_name(fact.path), ())
-        return _any_between(self._anywhere, first, second) or _any_between(edits, first, second)
+        return self.edits(first, second, fact.path) != []
 
-    def _acts(self, tool_name: str) -> bool:
-        return tool_kind(tool_name) in ("write", "edit", "shell") or self._policy.is_side_effect(tool_name)
+    def edits(self, first: int, second: int, path: str) -> list[int] | None:
+        """The places between two places where a file of this name was changed; None: anything may have been."""
+        self._read_to(second)
+        if _any_between(self._anywhere, first, second):
+            return None
+        places = self._in_file.get(_name(path), ())
+        return list(places[bisect_right(places, first) : bisect_left(places, second)]) if places else []
+
+    def _read_to(self, stop: int) -> None:
+        for seq in range(self._read, stop):
+            if self._events[seq]["type"] in _CHANGING:
+                self._take(seq)
+        self._read = max(self._read, stop)
 
     def _take(self, seq: int) -> None:
         event = self._events[seq]
-        kind = event["type"]
-        if kind == "tool_call" and not self._acts(event["tool_name"]):
-            return
-        fact = semantics(event) if kind not in _RUNS else None
-        places = self._in_file.setdefault(_name(fact.path), []) if isinstance(fact, FileEdit) else self._anywhere
-        places.append(seq)
-        self._all.append(seq)
+        if event["type"] == "tool_call":
+            kind = tool_kind(event["tool_name"])
+            if kind not in ("write", "edit", "shell", "code"):
+                if self._policy.is_side_effect(event["tool_name"]):
+                    self._all.append(seq)
+                    if kind not in ("read", "search", "status"):
+                        self._anywhere.append(seq)
+                return
+        paths = changes(event)
+        if paths is ANYTHING:
+            self._anywhere.append(seq)
+        for path in paths or ():
+            self._in_file.setdefault(_name(path), []).append(seq)
+        if paths is ANYTHING or paths:
+            self._all.append(seq)
 
 
 def _name(path: str) -> str:

@@ -14,7 +14,7 @@ from typing import Any
 
 from .canonical import canonical
 from .events import Event
-from .semantics import tool_kind
+from .semantics import Command, TestRun, runs_last, semantics, tool_kind
 from .units import Units
 
 PAYLOAD = ("content", "text", "output", "stdout", "stderr", "diff", "body")  #: what an act may carry of its output
@@ -41,7 +41,9 @@ _TRAILER = re.compile(
 _AFTER_IT = re.compile(r"(?:\[.*\]|(?:Signal|Background PIDs|Process Group PGID): .*|</output>)?")
 _SAYS_ERROR = re.compile(r"\s*(?:<tool_use_error>|<error>|(?:Error|ERROR)(?: [\w-]+){0,4}: )")
 _VOLATILE = re.compile(
-    r"^(?:Chunk ID|Wall time): .*$|\"duration_seconds\": ?[\d.]+|\b\d+\.\d+ ?(?:ms|s|secs?|seconds?)\b", re.MULTILINE
+    r"^(?:Chunk ID|Wall time): .*$|\"duration_seconds\": ?[\d.]+|\b\d+\.\d+ ?(?:[mµn]?s|secs?|seconds?)\b|\b\d+ ?ms\b"
+    r"|\b(?:with )?seed:? \d+|^\s*(?:Start at|Duration) .*$",
+    re.MULTILINE,
 )
 _STAND_IN = re.compile(
     r"unchanged since|has not changed|content cleared|removed to save|lines? omitted|already in your context"
@@ -53,6 +55,10 @@ _REFUSAL = re.compile(
     r"|(?:cannot|could not|failed to) (?:be )?(?:read|open|find|found)",
     re.IGNORECASE,
 )
+_HARNESS_LINE = re.compile(r"\s*(?:\((?:Open file|Current directory): .*\)|bash-\$)?\s*")
+_RAISED = re.compile(r"[\w.]+(?:Error|Exception|Interrupt)(?:: .*)?")
+_STOPPED = re.compile(r"make(?:\[\d+\])?: \*\*\* .*(?:Error \d+|Stop\.)")
+_TESTS_FAILED = re.compile(r"^(?:FAILED \((?:failures|errors)=|=+ (?:.* )?[1-9]\d* (?:failed|errors?)\b)", re.MULTILINE)
 _REMINDER = re.compile(r"<system-reminder>.*?</system-reminder>", re.DOTALL)
 _CUT_SIGNS = ("truncated", "omitted", "clipped", "[Showing lines ", "<persisted-output>")
 _CUT = re.compile(
@@ -177,9 +183,28 @@ def _failed(lead: Event, result: Event) -> bool:
         return True
     kind = tool_kind(lead["tool_name"]) if lead["type"] == "tool_call" else None
     text = value if type(value) is str else text_of(result)
+    if kind == "shell" and _code(lead, result) is None:
+        return text.lstrip().startswith("<tool_use_error>") or _ended_badly(lead, text)
     if not _SAYS_ERROR.match(text):
         return False
     return text.lstrip()[:5] == "<tool" or (kind != "shell" and len(text) <= 4 * _SHORT)
+
+
+def _ended_badly(lead: Event, text: str) -> bool:
+    """Whether a command that no exit code is told for ended as only a failure ends.
+
+    With `make` giving up, a traceback, or a count of failed tests at the end, and not after a program that
+    only prints what others wrote.
+    """
+    fact = semantics(lead)
+    if not isinstance(fact, Command):
+        return False
+    tail = text[-4 * _EDGE :]
+    if isinstance(fact, TestRun) and _TESTS_FAILED.search(tail):
+        return runs_last(fact.text) != ""
+    last = next((line for line in reversed(tail.split("\n")) if not _HARNESS_LINE.fullmatch(line)), "").strip()
+    raised = _RAISED.fullmatch(last) and "Traceback (most recent call last):" in text
+    return bool(raised or _STOPPED.fullmatch(last)) and runs_last(fact.text) != ""
 
 
 def _code(lead: Event, result: Event) -> int | None:

@@ -11,6 +11,7 @@ from .semantics import path_of
 
 _PAYLOAD = ("text", "output", "stdout", "stderr", "diff", "body")  # what an importer carries under a line
 _WITH_CONTENT = ("decision", "requirement", "constraint", "verification", "abandon")
+_TEXT_BLOCKS = frozenset(("text", "input_text", "output_text"))
 _SHOWN_TESTS = 2
 
 
@@ -79,7 +80,7 @@ def _plain(value: Any) -> str:
 
 def _is_block(value: Any) -> bool:
     return type(value) is dict and (
-        (value.get("type") == "text" and type(value.get("text")) is str) or _is_image(value)
+        (value.get("type") in _TEXT_BLOCKS and type(value.get("text")) is str) or _is_image(value)
     )
 
 
@@ -88,7 +89,7 @@ def _is_image(value: Any) -> bool:
 
 
 def _block(block: Mapping[str, Any]) -> str:
-    if block["type"] == "text":
+    if block["type"] in _TEXT_BLOCKS:
         text: str = block["text"]
         return text
     source = block.get("source")

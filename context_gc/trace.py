@@ -14,6 +14,7 @@ class Problem:
 
     line: int | None  #: line number in the file, from 1; None when it concerns the whole file
     text: str  #: what is wrong (what was done about it)
+    records: int = 1  #: how many records it keeps out; 0 where it concerns the file, or a part of a record that is read
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,5 +51,6 @@ class Trace:
     title: str = ""  #: a session id, or what the format calls the run
     model: str = ""
     cwd: str = ""
+    records_read: int = 0  #: how many records the events come from
     ignored: dict[str, int] = field(default_factory=dict)  #: kind of record -> how many were left out on purpose
     extra: dict[str, Any] = field(default_factory=dict)

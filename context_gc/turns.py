@@ -10,6 +10,8 @@ from .events import Event
 _OUTPUT = frozenset(("decision", "verification", "tool_call", "set_var"))  # what a model writes
 _INPUT = frozenset(("requirement", "constraint"))
 _ASIDE = frozenset(("abandon",))  # neither begins nor ends a call
+_BACK = frozenset(("tool_result", "error"))
+_GIVEN = frozenset("answer approval attachment environment notification summary user".split())  # tags: not its own
 
 
 class Turns:
@@ -27,9 +29,9 @@ class Turns:
     def take(self, event: Event) -> int:
         """The turn of the next event."""
         kind, own = event["type"], event.get("message_id")
-        is_input = kind in _INPUT
+        is_input = kind in _INPUT or _is_given(event)
         outcome = not is_input and kind not in _OUTPUT and kind not in _ASIDE
-        writes = not is_input and kind not in ("tool_result", "error") and kind not in _ASIDE
+        writes = is_written(event)
         same = own is not None and own == self._message
         if self._begun and not same:
             another = own is not None and self._message is not None
@@ -42,7 +44,26 @@ class Turns:
         return self.turn
 
 
+def is_written(event: Event) -> bool:
+    """Whether a model wrote it, or it holds what a model did."""
+    return event["type"] not in _INPUT | _ASIDE | _BACK and not _is_given(event)
+
+
+def _is_given(event: Event) -> bool:
+    """Whether it comes from the user, the agent's program or a compaction, though its type is one of the model's."""
+    return event["type"] not in _ASIDE | _BACK and not _GIVEN.isdisjoint(event.get("tags") or ())
+
+
 def turn_numbers(events: Sequence[Event]) -> list[int]:
     """The turn of each event of a trace."""
     turns = Turns()
     return [turns.take(event) for event in events]
+
+
+def model_calls(events: Sequence[Event]) -> int:
+    """How many calls of the model the events of a trace come from: the turns in which it wrote something.
+
+    What a window repeats counts once.
+    """
+    told = [event for event in events if "repeats" not in event]
+    return len({turn for turn, event in zip(turn_numbers(told), told, strict=True) if is_written(event)})

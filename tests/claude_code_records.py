@@ -44,8 +44,33 @@ def boundary(uuid, last, **facts):
     return line("system", uuid, None, subtype="compact_boundary", logicalParentUuid=last, compactMetadata=facts)
 
 
+def of(session, *records, **more):
+    """Records as another session's, with further fields."""
+    return [{**record, "sessionId": session, **more} for record in records]
+
+
+def forked(session, origin, *records):
+    """Copies of another session's records, as a fork writes them."""
+    return [
+        {**record, "sessionId": session, "forkedFrom": {"sessionId": origin, "messageUuid": record["uuid"]}}
+        for record in records
+    ]
+
+
+def jsonl(records) -> bytes:
+    return "\n".join(json.dumps(record) for record in records).encode()
+
+
+def load_folder(root, files) -> list[Trace]:
+    """The traces of a folder with these files: path -> records, or the text of the file."""
+    for path, records in files.items():
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_bytes(records.encode() if type(records) is str else jsonl(records))
+    return load_traces(root)
+
+
 def load_all(*records) -> list[Trace]:
-    traces = load_traces("\n".join(json.dumps(record) for record in records).encode())
+    traces = load_traces(jsonl(records))
     for trace in traces:
         check(trace)
     return traces

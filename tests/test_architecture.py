@@ -19,10 +19,10 @@ PACKAGE = ROOT / "context_gc"
 #: from the ground up: a module imports from layers below its own, a package also from within itself
 LAYERS = (
     ("errors", "canonical", "parse", "tokens", "runs", "findings", "groups", "verdicts", "passes", "credentials"),
-    ("events", "windows", "context_bus", "context_dict", "atomic", "sensitive"),
+    ("events", "windows", "context_bus", "context_dict", "atomic", "sensitive", "terminal", "collector"),
     ("semantics", "decision", "budget", "units", "turns"),
     ("policy", "outcomes"),
-    ("graph", "protection", "mutations", "render", "warnings"),
+    ("graph", "protection", "mutations", "render", "shown", "warnings"),
     ("walks", "meter", "guard", "clipping", "mentions", "summary", "facts"),
     ("stages", "receipts"),
     ("engine", "receipt_store"),
@@ -33,12 +33,14 @@ LAYERS = (
     ("explain", "edits", "plan"),
     ("budgeted", "trace"),
     ("importers", "context_pack"),
-    ("load",),
-    ("session",),
+    ("load", "reading"),
+    ("session", "follow", "messages"),
     ("saved", "run_log"),
-    ("compactor", "timeline"),
-    ("middleware", "benchmark", "inspector"),
-    ("cli_runs",),
+    ("compactor", "timeline", "replay"),
+    ("fleet",),
+    ("middleware", "benchmark", "inspector", "exporters"),
+    ("cli_runs", "cli_convert", "cli_replay"),
+    ("cli_fleet",),
     ("cli",),
 )
 #: the parts of `importers` that formats share, from the ground up; they know no format
@@ -52,8 +54,11 @@ THIRD_PARTIES = {
     "pages": SCREEN,
     "graph": frozenset({"networkx"}),
     "middleware": frozenset({"anthropic", "openai"}),
+    "replay": frozenset({"genai_prices"}),
+    "fleet": frozenset({"dask", "distributed", "pyarrow"}),
+    "importers": frozenset({"backports", "compression"}),  # the latter is Python's own from 3.14 on
 }
-LAZY = {"graph", "middleware"}  #: import theirs inside a function, so that the core needs nothing but Python
+LAZY = {"graph", "middleware", "replay", "importers", "fleet"}  #: inside a function, so that the core needs only Python
 
 SOURCES = [*sorted(PACKAGE.rglob("*.py")), *sorted((ROOT / "pages").glob("*.py")), ROOT / "app.py"]
 SOURCES = [path for path in SOURCES if path.is_file()]

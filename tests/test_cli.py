@@ -218,7 +218,17 @@ def test_validate_ends_with_1_and_names_the_line_that_was_not_read(written, told
     code, output, _ = told("validate", written([variable("a", 1, 1), variable("b", 2, -1), variable("c", 3, 3)]))
     assert code == 1
     assert "line 2: event 'b': field 'timestamp' is -1, expected a whole number >= 0 (skipped)" in output
+    assert "  3 records: 2 read, 1 reported\n" in output
     assert output.endswith("1 problem\n")
+
+
+def test_validate_accounts_for_the_records_of_each_trace_and_of_the_file(written, told):
+    aside = {"type": "progress", "sessionId": "s", "uuid": "p1", "data": {}}
+    path = written([user("u1", None, "Main"), aside, user("x1", None, "Aside", isSidechain=True)])
+    output = told("validate", path)[1]
+    assert "  2 records: 1 read, 1 left out on purpose (1 progress)\n" in output
+    assert "  1 record: 1 read\n" in output
+    assert "all traces: 3 records: 2 read, 1 left out on purpose (1 progress)\n" in output
 
 
 def test_validate_names_what_is_odd_and_tolerated(written, told):

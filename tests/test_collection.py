@@ -62,7 +62,8 @@ def test_a_link_is_not_followed(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "name", ["../one.jsonl", "/etc/one.jsonl", "a/../../one.jsonl", "..\\one.jsonl", "C:/one.jsonl"]
+    "name",
+    ["../one.jsonl", "/etc/one.jsonl", "a/../../one.jsonl", "..\\one.jsonl", "C:/one.jsonl", "c:one.jsonl", "\\\\a\\b"],
 )
 def test_a_member_whose_path_leads_out_is_left_out(name):
     (found,) = load_traces(zipped([(name, TWO), ("one.jsonl", ONE)]))
@@ -78,12 +79,6 @@ def test_a_member_that_is_a_link_is_left_out():
         archive.writestr(link, "/etc/passwd")
     (found,) = load_traces(buffer.getvalue())
     assert "is a link" in found.problems[0].text
-
-
-def test_a_zip_bomb_is_refused():
-    bomb = zipped([("bomb.jsonl", b"\n" * (collection.RATIO_FROM + 1))])
-    with pytest.raises(TraceError, match="unpack to 33,554,433"):
-        load_traces(bomb)
 
 
 @pytest.mark.parametrize("cut", [4, 30, 60, -30, -5])

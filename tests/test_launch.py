@@ -96,6 +96,42 @@ def test_a_file_that_is_not_there_ends_with_2_and_one_line(name):
     assert told.stderr.decode() == f"context-gc: {name}: there is no such file or folder (check the path)\n"
 
 
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["--follow"], "inspect: there is nothing to follow (name a trace or a folder: inspect --follow FILE)"),
+        (["gone/a.jsonl", "--follow"], "gone/a.jsonl: there is no such file or folder (check the path)"),
+        (["sample_traces/tour.json", "--format", "x"], "inspect: 'x' is no format (known formats: native, "),
+    ],
+)
+def test_what_cannot_be_followed_or_read_so_ends_with_2_and_one_line(arguments, told):
+    command = [sys.executable, "-m", "context_gc.cli", "inspect", "--headless", *arguments]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, check=False)
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert done.stderr.decode().startswith(f"context-gc: {told}")
+    assert done.stderr.count(b"\n") == 1
+
+
+def test_a_file_that_is_not_there_yet_can_be_followed_and_ctrl_c_ends_it(tmp_path):
+    command = [sys.executable, "-m", "context_gc.cli", "inspect", "--follow", "--headless", "--format", "native"]
+    command += ["--port", str(port := free_port()), str(tmp_path / "later.jsonl")]
+    environment = os.environ | {"PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": "1", "HOME": str(tmp_path)}
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
+    process = subprocess.Popen(command, cwd=tmp_path, env=environment, start_new_session=True, **pipes)
+    guard = Timer(PATIENCE, process.kill)
+    guard.start()
+    try:
+        assert any("http://" in line for line in process.stdout)
+        assert answers("127.0.0.1", port)
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=PATIENCE)
+        assert not answers("127.0.0.1", port)
+    finally:
+        guard.cancel()
+        process.kill()
+        process.communicate()
+
+
 @pytest.mark.parametrize(("host", "status"), [("127.0.0.1", 101), ("localhost", 101), ("evil.example", 403)])
 def test_only_pages_of_this_machine_may_talk_to_the_server(server, host, status):
     _, port = server

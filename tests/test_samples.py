@@ -25,6 +25,7 @@ class Shows(NamedTuple):
 
 SHOWN = {
     "claude-code-session.jsonl": Shows({"dead-branches"}, "toolu_01V4JVMFCJK5LBCNWF3QU3:said", ""),
+    "claude-code-plan.jsonl": Shows({"dead-branches"}, "toolu_01forecast01:answer", ""),
     "coding_agent.json": Shows({"dead-branches", "overrides", "duplicates"}, "c24", "Would be superseded by c35"),
     "research_agent.json": Shows({"dead-branches", "overrides", "duplicates"}, "r15", "Would be abandoned by r16"),
     "support_agent.json": Shows({"dead-branches", "overrides", "duplicates"}, "s05", "Would be superseded by s24"),

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from notation import trace
 
 from context_gc import EVENT_TYPES
-from context_gc.turns import Turns, turn_numbers
+from context_gc.turns import Turns, model_calls, turn_numbers
 
 CASES = {
     "nothing": ("", []),
@@ -70,3 +70,39 @@ def test_results_never_begin_a_turn(kinds):
     for place, event in enumerate(events):
         if place and event["type"] in ("tool_result", "error", "abandon"):
             assert numbers[place] == numbers[place - 1]
+
+
+CALLED = [{"type": "tool_call", "message_id": "m"}, {"type": "tool_result"}]
+AFTER = [{"type": "constraint"}, {"type": "decision", "message_id": "n"}]
+
+
+@pytest.mark.parametrize("tag", ["answer", "approval", "attachment", "environment", "notification", "summary"])
+def test_a_decision_that_the_model_was_given_belongs_to_the_call_behind_it(tag):
+    events = [*CALLED, {"type": "decision", "tags": [tag]}, *AFTER]
+    assert turn_numbers(events) == [1, 1, 2, 2, 2]
+    assert model_calls(events) == 2
+
+
+@pytest.mark.parametrize("tags", [[], ["thinking"], ["opaque"], ["think"]])
+def test_a_decision_of_the_model_is_a_call_of_its_own(tags):
+    events = [*CALLED, {"type": "decision", "tags": tags}, *AFTER]
+    assert turn_numbers(events) == [1, 1, 2, 3, 3]
+    assert model_calls(events) == 3
+
+
+def test_model_calls_are_the_turns_in_which_the_model_wrote_something():
+    assert model_calls([]) == 0
+    assert model_calls([{"type": "requirement"}, {"type": "decision", "tags": ["environment"]}]) == 0
+    assert model_calls([{"type": "requirement"}, *CALLED, {"type": "abandon"}, {"type": "requirement"}]) == 1
+    assert model_calls([*CALLED, {"type": "file_edit"}, {"type": "file_read"}]) == 3
+
+
+def test_what_the_user_ran_is_no_call_of_the_model():
+    ran = {"type": "command_run", "tags": ["user"]}
+    assert turn_numbers([*CALLED, ran, {"type": "tool_result"}, {"type": "decision"}]) == [1, 1, 2, 2, 2]
+    assert model_calls([*CALLED, ran]) == 1
+
+
+def test_what_a_window_repeats_is_no_further_call():
+    repeated = [{**event, "repeats": "x"} for event in CALLED]
+    assert model_calls([*CALLED, *repeated, {"type": "decision", "message_id": "n"}]) == 2

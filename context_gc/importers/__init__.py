@@ -56,6 +56,9 @@ class Importer(Protocol):
     def read(self, document: Document) -> list[Trace]:
         """Every trace in the document. Damaged records become problems of the first trace.
 
+        Each record is counted once: in `Trace.records_read`, by kind in `Trace.ignored`, or in the `records` of a
+        problem. What a record is says the module: a line, a message, a step, a span.
+
         Raises:
             TraceError: nothing in it is whole.
         """
@@ -103,3 +106,6 @@ IMPORTERS: tuple[Importer, ...] = (
     anthropic_sessions,
     role_content,
 )
+
+#: those whose files may be zip archives: what an archive holds unpacked may look like any format
+ARCHIVED: tuple[Importer, ...] = (inspect_ai,)

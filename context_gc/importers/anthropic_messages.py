@@ -47,5 +47,5 @@ def _stream(document: Document, events: list[Record], problems: list[Problem]) -
     others = [event.value.get("type") for event in events if not is_stream_event(event.value)]
     kinds = [kind[:40] if type(kind) is str else "untyped event" for kind in others]
     trace.ignored = {kind: kinds.count(kind) for kind in dict.fromkeys(kinds)}
-    trace.extra["records_read"] = len(events) - len(others)
+    trace.records_read = len(events) - len(others)
     return trace

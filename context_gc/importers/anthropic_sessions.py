@@ -63,7 +63,7 @@ def read(document: Document) -> list[Trace]:
     prompt = next((event["content"] for event in trace.events if event["type"] == "requirement"), "")
     trace.title = trace.title or one_line(prompt)
     trace.problems = problems
-    trace.extra["records_read"] = read
+    trace.records_read = read
     return [trace]
 
 

@@ -34,9 +34,9 @@ def sniff(head: bytes) -> bool:
 
 
 def read(document: Document) -> list[Trace]:
-    """One trace for each thread that was started. Records are its JSON objects; damaged ones are reported.
+    """One trace for each thread that was started. Records are the file's JSON objects; damaged ones are reported.
 
-    A command or a tool of a server is a call from when it started. `extra` holds `records_read`, `session_id`.
+    A command or a tool of a server is a call from when it started. `extra` holds `session_id`.
     """
     records, problems = document.records()
     streams = [_Stream(document.name)]
@@ -88,7 +88,7 @@ class _Stream:
     def done(self) -> Trace:
         """The thread's trace."""
         trace = History(self.recorder).done(self._session)
-        trace.extra["records_read"] = self.count - sum(trace.ignored.values())
+        trace.records_read = self.count - sum(trace.ignored.values())
         return trace
 
     def _item(self, when: str, item: Item, origin: Mapping[str, Any]) -> str:

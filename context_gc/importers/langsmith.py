@@ -70,7 +70,7 @@ def read(document: Document) -> list[Trace]:
         raise TraceError(
             document.name, f"its {len(spans):,} runs hold no messages", "export them with inputs and outputs"
         )
-    traces[0].extra["records_read"] += merged
+    traces[0].records_read += merged
     traces[0].problems += problems
     return traces
 

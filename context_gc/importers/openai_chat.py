@@ -4,8 +4,11 @@ In a log each request repeats the conversation: the last one of it is read, with
 others are counted as repeated. Rows of a data set are traces of their own. A Harbor export has the messages
 under `conversations`. Blind spot: text-only conversations of other providers look the same and are read as these.
 
-For export: see `messages_envelope`; `trace.extra` has `request` (what stood beside the messages, with null in
-their place), `layout` (list, object or lines) and `blank` (messages without text, which are no events).
+For export `trace.extra` has `request` (what stood beside the messages, with null in their place), `layout` (list,
+object or lines), `blank` (messages without text, which are no events, each with the number of events `before` it)
+and of a log the number of `requests` and, where its history was written anew, `begins`: the first event of the
+conversation as it stands.
+See `envelope` for the messages themselves.
 """
 
 from __future__ import annotations

@@ -39,7 +39,7 @@ def sniff(head: bytes) -> bool:
 
 
 def read(document: Document) -> list[Trace]:
-    """One trace a run. `extra`: `records_read` (messages with events) and task_id, trial, reward and the like.
+    """One trace a run. `extra`: task_id, trial, reward and the like.
 
     `origin` has `path` (the run) and `index` (the message in it). A run without messages gives no trace.
 
@@ -56,7 +56,11 @@ def read(document: Document) -> list[Trace]:
     if not whole:
         raise TraceError(document.name, "no run in it has a message", "name a file of finished runs")
     if len(whole) < len(traces):
-        problems.append(Problem(None, f"{len(traces) - len(whole)} runs without messages (left out)"))
+        problems.append(Problem(None, f"{len(traces) - len(whole)} runs without messages (left out)", 0))
+    for trace in traces:
+        if not trace.events:
+            for kind, count in trace.ignored.items():
+                whole[0].ignored[kind] = whole[0].ignored.get(kind, 0) + count
     whole[0].problems = problems
     return whole
 
@@ -103,7 +107,8 @@ def _trace(source: str, given: _Run, problems: list[Problem]) -> Trace:
         trace.model = agent["llm"]
     known = run | {"reward": run.get("reward", _dict(run.get("reward_info")).get("reward"))}
     known |= {"domain": world.get("domain_name")}
-    trace.extra = {"records_read": read} | {key: known[key] for key in _KEPT if _is_plain(known.get(key))}
+    trace.records_read = read
+    trace.extra = {key: known[key] for key in _KEPT if _is_plain(known.get(key))}
     task, trial = (trace.extra.get(key) for key in ("task_id", "trial"))
     trace.title = f"run {run.get('id', given.path)}"[:80]
     if task is not None:

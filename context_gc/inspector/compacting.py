@@ -38,9 +38,9 @@ class Compacted:
     turns: int
 
 
-def compacted(where: str, trace: Trace, window: Window, force: InForce) -> Compacted:
-    """The window under what is in force; `where` stands for the file and the window."""
-    return _compacted(f"{where}/{_digest(force.told)}", where, trace, window, force)
+def compacted(where: str, place: str, trace: Trace, window: Window, force: InForce) -> Compacted:
+    """The window under what is in force. `where` stands for the window as it is, `place` for it while it grows."""
+    return _compacted(f"{where}/{_digest(force.told)}", place, trace, window, force)
 
 
 def compact(events: Sequence[Event], policy: Policy, counter: Counter, ended: Sequence[str] = ()) -> Timeline:
@@ -61,9 +61,9 @@ def compact(events: Sequence[Event], policy: Policy, counter: Counter, ended: Se
     return Timeline(Compaction(live, private=True), ())
 
 
-def saved_by_stage(where: str, events: Sequence[Event], force: InForce) -> Mapping[str, int]:
+def saved_by_stage(where: str, place: str, events: Sequence[Event], force: InForce) -> Mapping[str, int]:
     """Stage name -> tokens that it takes away. Each total is worked out once, whatever is switched later."""
-    counter = counter_of(where, force.policy.counter)
+    counter = counter_of(place, force.policy.counter)
 
     def total(policy: Policy) -> int:
         told = _digest(policy.to_toml() + repr(force.ended))
@@ -73,9 +73,9 @@ def saved_by_stage(where: str, events: Sequence[Event], force: InForce) -> Mappi
 
 
 @st.cache_resource(max_entries=12, show_spinner="Compacting this trace")
-def _compacted(key: str, _where: str, _trace: Trace, _window: Window, _force: InForce) -> Compacted:
+def _compacted(key: str, _place: str, _trace: Trace, _window: Window, _force: InForce) -> Compacted:
     policy, given = _force.policy, _trace.events[_window.start : _window.stop]
-    found = compact(given, policy, counter_of(_where, policy.counter), _force.ended)
+    found = compact(given, policy, counter_of(_place, policy.counter), _force.ended)
     result = found.result
     told = rows(_trace, _window, result)
     len(result["prompt"])  # worked out now: afterwards browser sessions only read it

@@ -29,6 +29,6 @@ class Remembering:
 
 
 @st.cache_resource(max_entries=12, show_spinner=False)
-def counter_of(where: str, name: str) -> Remembering:
+def counter_of(place: str, name: str) -> Remembering:
     """The counter with this name that is shared by all compactions of one trace."""
     return Remembering(COUNTERS[name])

@@ -15,6 +15,8 @@ from ..render import sendable
 from ..tokens import COUNTERS
 from . import settings
 from .frame import Inspected, link, select
+from .line_data import place_of_origin, words_of
+from .line_panel import line_panel
 from .notice import notice
 from .palette import MARKS
 from .parts import Part, el, event_link, parts
@@ -35,9 +37,13 @@ def detail(inspected: Inspected, here: str = "Graph") -> None:
         told = "Select an event in the graph or in the table to see what became of it and why."
         parts([el("p", told), el("p", _hint(inspected), cls="quiet"), *_largest(inspected)], key="detail_empty")
         return
-    parts([*_what(row), _status(row, inspected)], key="detail_told")
+    place = place_of_origin(inspected.events[row.seq].get("origin"))
+    parts([*_what(row, place), _status(row, inspected)], key="detail_told")
     _buttons(row, inspected, here)
-    _tabs(row, inspected)
+    if place and settings.text("line") == place:
+        line_panel(inspected)
+    else:
+        _tabs(row, inspected)
 
 
 def _hint(inspected: Inspected) -> str:
@@ -63,7 +69,7 @@ def _largest(inspected: Inspected) -> list[Part]:
     return [el("h2", f"The largest {word} items"), el("div", *cells, cls="list short")] if found else []
 
 
-def _what(row: Row) -> list[Part]:
+def _what(row: Row, place: str) -> list[Part]:
     told = " ".join(part for part in (row.type, row.tool and f"· {row.tool}", row.path and f"· {row.path}") if part)
     when = datetime.fromtimestamp(row.time_ms / 1000, UTC).strftime("%H:%M:%S") if row.time_ms in CLOCK else ""
     size = f"turn {row.turn} · {tokens(row.tokens)} tokens" + (f" · {when} UTC" if when else "")
@@ -72,8 +78,14 @@ def _what(row: Row) -> list[Part]:
     return [
         el("p", el("b", f"#{row.number} "), row.label, " ", el("span", mark + row.status, cls=f"chip {row.status}")),
         el("p", told, cls="quiet", title=row.id),
-        el("p", size + effect, cls="quiet"),
+        el("p", size + effect, *_where(place), cls="quiet"),
     ]
+
+
+def _where(place: str) -> list[Part]:
+    """A link to the record in the file that the event was read from."""
+    title = "Show the raw record in the file"
+    return [" · ", el("button", words_of(place), go={"line": place}, title=title)] if place else []
 
 
 def _status(row: Row, inspected: Inspected) -> Part:

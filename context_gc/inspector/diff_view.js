@@ -10,6 +10,8 @@ class View {
     this.items = host.querySelector('.items');
     this.said = host.querySelector('.said');
     this.queue = [];
+    this.drawn = [];
+    this.grown = false;
     this.asked = 0;
     this.version = null;
     host.addEventListener('click', (event) => this.click(event));
@@ -22,6 +24,8 @@ class View {
 
   draw(data) {
     const before = this.version === null ? null : this.topmost();
+    const grown = (this.grown = data.live && this.data?.live && this.data.place === data.place);
+    const ended = grown && data.tail && this.isAtEnd();
     Object.assign(this, { version: data.version, data, queue: [], busy: null, want: null, current: null });
     this.host.querySelector('.head .before').textContent = `Full history  ${data.before} tokens`;
     this.host.querySelector('.head .after').textContent = `Prompt  ${data.after} tokens`;
@@ -32,10 +36,42 @@ class View {
     this.rail.replaceChildren(...data.changes.map((each) => drawListed(each)));
     if (data.unlisted) this.rail.append(el('div', 'unlisted', `and ${data.unlisted} more changes`));
     if (!data.changes.length) this.rail.append(el('div', 'unlisted', data.empty));
-    this.items.replaceChildren(...data.items.map((item) => drawItem(item)));
     this.host.querySelector('.head .step').hidden = !data.changes.length;
+    if (grown) {
+      this.grow(data.items);
+      if (ended) this.box.scrollTop = this.box.scrollHeight;
+      return;
+    }
+    this.drawn = data.items.map((item) => entry(item));
+    this.items.replaceChildren(...this.drawn.flatMap((each) => each.nodes));
     this.box.scrollTop = 0;
     if (before !== null) this.go(before, 'show');
+  }
+
+  /** Of a file that grew only what is different is drawn anew: what is read stays where it is, open as it was. */
+  grow(items) {
+    const open = new Set([...this.items.querySelectorAll('.stub[open]')].map(placeOf));
+    const old = new Map(this.drawn.map((each) => [each.told, each]));
+    const next = items.map((item) => {
+      const known = old.get(JSON.stringify(item)) ?? this.drawn.find((each) => each.unfolded && longer(each.fold, item.fold));
+      if (!known) return entry(item);
+      old.delete(known.told);
+      return known.told === JSON.stringify(item) ? known : extended(known, item);
+    });
+    for (const gone of old.values()) gone.nodes.forEach((node) => node.remove());
+    let at = this.items.firstChild;
+    for (const node of next.flatMap((each) => each.nodes)) {
+      if (node === at) at = at.nextSibling;
+      else this.items.insertBefore(node, at);
+    }
+    this.drawn = next;
+    for (const stub of this.items.querySelectorAll('.stub:not([open])')) {
+      if (open.has(placeOf(stub))) { stub.open = true; this.toggle(stub); }
+    }
+  }
+
+  isAtEnd() {
+    return this.box.scrollTop + this.box.clientHeight >= this.box.scrollHeight - 24;
   }
 
   // acting
@@ -156,7 +192,7 @@ class View {
       else this.open(told);
       this.sendNext();
     }
-    if (reply.selected !== this.selected || reply.version !== this.marked) {
+    if (reply.selected !== this.selected || (reply.version !== this.marked && !this.grown)) {
       this.selected = reply.selected;
       this.marked = reply.version;
       if (reply.selected !== null && !this.onScreen(reply.selected)) this.go(reply.selected, 'select');
@@ -190,7 +226,10 @@ class View {
   unfold(told) {
     this.host.querySelectorAll(`.fold[data-start="${told.start}"][data-stop="${told.stop}"]`).forEach((fold) => {
       const inStub = fold.closest('.originals');
-      fold.replaceWith(...told.items.map((item) => (inStub ? drawOriginal(item) : drawItem(item))));
+      const nodes = told.items.map((item) => (inStub ? drawOriginal(item) : drawItem(item)));
+      const whole = this.drawn.find((each) => each.nodes.includes(fold));
+      if (whole) Object.assign(whole, { unfolded: true, nodes: whole.nodes.flatMap((node) => (node === fold ? nodes : [node])) });
+      fold.replaceWith(...nodes);
     });
   }
 
@@ -198,6 +237,25 @@ class View {
     this.host.querySelectorAll(`[data-text="${told.seq}"]`).forEach((body) => { body.textContent = told.text; });
     this.host.querySelectorAll(`[data-whole="${told.seq}"]`).forEach((each) => each.remove());
   }
+}
+
+// What is drawn of the data: an item with the elements that stand for it, also once it was unfolded.
+function entry(item) {
+  return { told: JSON.stringify(item), fold: item.fold, nodes: [drawItem(item)] };
+}
+
+function longer(before, now) {
+  return now && before && before[0] === now[0] && before[1] < now[1];
+}
+
+function extended(known, item) {
+  const fold = [known.fold[1], item.fold[1]];
+  const more = drawItem({ ...item, fold, label: `… ${(fold[1] - fold[0]).toLocaleString('en-US')} more events` });
+  return { told: JSON.stringify(item), fold: item.fold, unfolded: true, nodes: [...known.nodes, more] };
+}
+
+function placeOf(stub) {
+  return stub.closest('[data-change], [data-seq]')?.dataset.change ?? `row ${stub.closest('[data-seq]')?.dataset.seq}`;
 }
 
 export default function ({ data, parentElement, setTriggerValue }) {

@@ -62,8 +62,9 @@ def diff_view(inspected: Inspected, mode: str, upto: int) -> None:
         if isinstance(seq, int) and 0 <= seq < len(rows):
             select(rows[seq].id)
 
+    grows = {"live": inspected.is_followed, "tail": inspected.is_at_end, "place": f"{inspected.place}/{upto}"}
     told = diff_component(
-        drawn.page | {"version": version},
+        drawn.page | {"version": version} | grows,
         key=KEY,
         on_picked=lambda: pick("picked"),
         on_graph=lambda: pick("graph"),
@@ -93,7 +94,7 @@ def _answered(told: Diff, version: str, asked: Any) -> dict[str, Any] | None:
 def _drawn(version: str, _inspected: Inspected, _upto: int) -> _Drawn:
     result, policy = _inspected.result, _inspected.policy
     if _upto < len(steps(policy)):
-        counter = counter_of(_inspected.where, policy.counter)
+        counter = counter_of(_inspected.place, policy.counter)
         result = compact(_inspected.events, first_stages(policy, _upto), counter, _inspected.force.ended).result
     made = diff(result, _inspected.window.start + 1)
     return _Drawn(made, page(made))

@@ -71,6 +71,7 @@ function above(state, ctx) {
     const gap = 3 + ctx.lineWidth / 2;
     ctx.roundRect(box.left - gap, box.top - gap, box.right - box.left + 2 * gap, box.bottom - box.top + 2 * gap, 8); ctx.stroke();
   }
+  watch(state);
   ctx.font = `600 ${11 * px}px ${state.face}`; ctx.textBaseline = 'middle'; ctx.textAlign = 'left';
   const bottom = net.DOMtoCanvas({ x: 0, y: state.host.clientHeight }).y;
   ctx.globalAlpha = .9; ctx.fillStyle = colors.page; ctx.fillRect(top.x, top.y, 66 * px, bottom - top.y);
@@ -133,12 +134,49 @@ function view(state) {
   const { data, host, net } = state;
   const ys = data.lanes.map(([, y]) => y), height = Math.max(...ys, 0) - Math.min(...ys, 0) + 110;
   const scale = Math.min(1.1, Math.max(.35, (host.clientHeight - 20) / height));
-  const first = state.selected ?? data.nodes.find(node => node.look.endsWith(' pruned'))?.id ?? data.order.at(-1);
+  const first = state.selected ?? (data.live?.tail ? data.order.at(-1) : null) ?? data.nodes.find(node => node.look.endsWith(' pruned'))?.id ?? data.order.at(-1);
   const at = state.nodes.get(first);
   const half = host.clientWidth / scale / 2, xs = data.nodes.map(node => node.x), right = Math.max(...xs, 0) + 90;
   let x = at ? at.x : 0;
   x = Math.max(Math.min(x, right - half), -150 / scale + half);
   net.moveTo({ position: { x, y: (Math.max(...ys, 0) + Math.min(...ys, 0)) / 2 }, scale });
+}
+
+// -- a file that grows ------------------------------------------------------------------------------
+
+const EDGE = 90;  // from the last node to the right edge, when the view stands at the end
+
+function rightmost(state) {
+  return state.data.nodes.reduce((found, node) => Math.max(found, node.x), 0) + EDGE;
+}
+
+function isAtEnd(state) {
+  return state.net.DOMtoCanvas({ x: state.host.clientWidth, y: 0 }).x >= rightmost(state) - EDGE / 2;
+}
+
+// Tell Python when the view leaves the end or comes back to it: what is new is then counted, or gone to.
+function watch(state) {
+  if (!state.data.live || !state.fitted) return;
+  clearTimeout(state.watching);
+  state.watching = setTimeout(() => {
+    const away = !isAtEnd(state);
+    if (state.away !== away) { state.away = away; state.tell('away', away); }
+  }, 200);
+}
+
+function toEnd(state) {
+  const { net, host } = state, half = host.clientWidth / net.getScale() / 2;
+  net.moveTo({ position: { x: Math.max(rightmost(state) - half, -150 / net.getScale() + half), y: net.getViewPosition().y } });
+}
+
+// Draw what is new: what the reader looks at stays where it is, or the view goes on with the end.
+function grow(state, ended) {
+  const view = state.net.getViewPosition(), old = state.nodes.get();
+  const near = old.reduce((best, node) => Math.hypot(node.x - view.x, node.y - view.y) < best[1] ? [node, Math.hypot(node.x - view.x, node.y - view.y)] : best, [null, Infinity])[0];
+  fill(state);
+  const now = near && state.nodes.get(near.id);
+  if (now && (now.x !== near.x || now.y !== near.y)) state.net.moveTo({ position: { x: view.x + now.x - near.x, y: view.y + now.y - near.y } });
+  if (ended && state.data.live.tail && !isAtEnd(state)) toEnd(state);
 }
 
 function show(state, id) {
@@ -214,23 +252,25 @@ function keys(state, event) {
   } else if (order.length) pick(state, order[Math.min(order.length - 1, Math.max(0, here + step))]);
 }
 
-export default function ({ data, parentElement, setTriggerValue }) {
+export default function ({ data, parentElement, setTriggerValue, setStateValue }) {
   const host = parentElement.querySelector('.host'), find = name => parentElement.querySelector('.' + name);
   host.style.setProperty('--height', data.height + 'px');
   let state = graphs[data.gid];
   if (!state || state.host !== host) {
     state?.net.destroy();
-    state = graphs[data.gid] = build(host, { canvas: find('canvas'), live: find('live'), empty: find('empty') }, data, setTriggerValue);
+    state = graphs[data.gid] = build(host, { canvas: find('canvas'), live: find('live'), empty: find('empty'), tell: setStateValue }, data, setTriggerValue);
     find('in').onclick = () => zoom(state, 1.25);
     find('out').onclick = () => zoom(state, .8);
     find('fit').onclick = () => { state.net.fit({ animation: false }); };
     find('read').onclick = () => view(state);
   }
-  state.send = setTriggerValue;
+  state.send = setTriggerValue; state.tell = setStateValue;
   legend(find('legend'), data);
   const now = theme(host), stale = state.data.version !== data.version || state.theme !== now;
+  const grows = data.live && state.fitted === data.scope, ended = grows && isAtEnd(state), jumps = data.live && state.data.live && state.data.live.jump !== data.live.jump;
   state.data = data; state.theme = now;
-  if (stale) fill(state);
+  if (stale) grows ? grow(state, ended) : fill(state);
+  if (jumps && grows) toEnd(state);
   if (state.fitted && state.fitted !== data.scope) { state.fitted = data.scope; mark(state, wanted[data.gid] ?? null); view(state); }
   return () => { if (!host.isConnected && graphs[data.gid] === state) { state.net.destroy(); delete graphs[data.gid]; } };
 }

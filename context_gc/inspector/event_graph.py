@@ -55,21 +55,29 @@ export default function ({ data }) {
 
 def event_graph(
     graph: GraphData, *, key: str, version: str, scope: str, selected: int | None, height: int,
-    on_picked: Callable[[int], None],
+    live: dict[str, Any] | None, on_away: Callable[[bool], None], on_picked: Callable[[int], None],
 ) -> None:  # fmt: skip
-    """Draw the graph. `version` changes with the data, `scope` when the view should begin anew."""
+    """Draw the graph. `version` changes with the data, `scope` when the view should begin anew.
+
+    `live` is for a file that grows: whether the view goes on with the end (`tail`), and a number that changes
+    when it is to go there (`jump`). `on_away` hears whether the view was moved away from the end.
+    """
 
     def picked() -> None:
         place = st.session_state[key]["picked"]
         if isinstance(place, int):
             on_picked(place)
 
+    def moved() -> None:
+        on_away(st.session_state[key]["away"] is True)
+
     data: dict[str, Any] = {
         "gid": key, "version": version, "scope": scope, "height": height, "nodes": graph.nodes, "edges": graph.edges,
         "options": graph.options, "lanes": graph.lanes, "turns": graph.turns, "regions": graph.regions,
         "order": graph.order, "looks": LOOKS, "lines": LINES, "colors": COLORS, "legend": LEGEND,
+        "live": live,
     }  # fmt: skip
-    _graph(key=key, data=data, on_picked_change=picked)
+    _graph(key=key, data=data, on_picked_change=picked, on_away_change=moved)
     with st.container(key=f"{key}_unseen"):  # these two draw nothing
         _library(key=f"{key}-vis", height=1)
         _selection(key=f"{key}-selection", data={"gid": key, "id": selected}, height=1)

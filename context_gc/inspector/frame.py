@@ -16,6 +16,8 @@ from ..timeline import Point
 from ..trace import Trace, Window
 from . import settings, traces
 from .compacting import compacted
+from .following import announced, follow_mark, is_at_end, is_followed, keep_up, look
+from .formats import chosen
 from .header import header
 from .home import PAGES
 from .in_force import InForce, in_force
@@ -38,9 +40,13 @@ class Inspected:
     rows: tuple[Row, ...]
     by_id: Mapping[str, Row]
     selected: str | None  #: id of the selected event, when it is in this window
-    where: str  #: stands for file and window
+    opened: traces.Opened
+    place: str  #: stands for file and window, also while the file grows
+    where: str  #: stands for the window as it is now
     key: str  #: stands for file, window and policy: the key of everything that is cached
     turns: int
+    is_followed: bool
+    is_at_end: bool  #: whether the reader goes on with the end of a file that is followed
 
     @property
     def policy(self) -> Policy:
@@ -60,24 +66,31 @@ def begin(title: str) -> None:
 def frame(title: str) -> Inspected:
     """Begin a page. Where nothing is open it says how to open something, and ends the page."""
     begin(title)
-    opened = _opened()
+    key = settings.text("trace") or traces.default()
+    opened = _opened(key)
     if isinstance(opened, str):
-        _stop(title, opened)
+        _stop(title, opened, key)
+    followed = is_followed(key)
+    if followed:
+        keep_up(key, opened)
     with st.sidebar:
         trace, number = pickers(opened)
     force = in_force(trace.model)
     window = trace.windows[number]
-    where = f"{opened.sha256}/{settings.text('part')}/{number}"
-    found = compacted(where, trace, window, force)
+    where = f"{opened.sha256}/{chosen()}/{settings.text('part')}/{number}"
+    place = f"{key}/{chosen()}/{settings.text('part')}/{number}" if followed else where
+    found = compacted(where, place, trace, window, force)
     with st.sidebar:
-        controls(where, trace, found, force)
+        controls(where, place, trace, found, force)
     selected = settings.text("event")
-    header(title, trace, number, found, force)
+    header(title, key, opened, trace, number, found, force)
     refused()
+    announced()
     settings.mirror()
     return Inspected(
         trace, window, found.events, found.result, found.points, force, found.rows, found.by_id,
-        selected if selected in found.by_id else None, where, found.key, found.turns,
+        selected if selected in found.by_id else None, opened, place, where, found.key, found.turns,
+        followed, is_at_end(key),
     )  # fmt: skip
 
 
@@ -93,19 +106,21 @@ def link(page: str, event_id: str = "", label: str = "") -> None:
     st.page_link(script, label=label or f"Show in {page.lower()}", query_params=settings.query(event=chosen))
 
 
-def _opened() -> traces.Opened | str:
+def _opened(key: str) -> traces.Opened | str:
     """The file that is open, or why none is. The one place where a file is loaded, so the one that catches."""
-    key = settings.text("trace") or traces.default()
     try:
-        return traces.opened(key) if key else ""
+        return look(key) if key else ""
     except ContextGCError as error:
         return str(error)
 
 
-def _stop(title: str, fault: str) -> NoReturn:
+def _stop(title: str, fault: str, key: str) -> NoReturn:
     with st.sidebar:
         file_picker()
-    st.html(f'<div class="cg-head"><h1>{title}</h1></div>')
-    nothing_open(fault)
+    with st.container(horizontal=True, vertical_alignment="center", key="head"):
+        st.html(f'<div class="cg-head"><h1>{title}</h1></div>')
+        if is_followed(key):
+            follow_mark(key)
+    nothing_open(fault, key)
     settings.mirror()
     st.stop()

@@ -11,8 +11,9 @@ import streamlit as st
 from ..render import sendable
 from . import settings
 from .event_graph import event_graph
+from .following import AWAY, live_view
 from .frame import Inspected, select
-from .graph_data import GraphData, choose, graph_data, matching
+from .graph_data import COMFORTABLE, HARD_CAP, GraphData, choose, graph_data, matching
 from .palette import KINDS, MARKS, STATUSES
 from .rows import Row
 from .say import count, signed, words
@@ -21,6 +22,7 @@ from .turn_strip import BAND, per_turn, turn_strip
 
 HEIGHT = 500  #: px of the graph; under a budget the strip above it is as much higher
 STYLED = 1_000  #: rows up to which changes get a true minus and a plus; styling costs time
+_START = "live_start"  # session key: a followed window and the first turn that is drawn of it
 TEXT = 240  #: characters of an event's text in the table
 _COLUMNS = {
     "tokens": st.column_config.NumberColumn(format="localized"),
@@ -48,7 +50,7 @@ def toolbar() -> None:
 def strip_and_graph(inspected: Inspected) -> None:
     """The strip of all turns, and the graph of the chosen ones."""
     chosen = inspected.by_id.get(inspected.selected or "")
-    span, within = choose(inspected.rows, settings.text("turns"), chosen)
+    span, within = choose(inspected.rows, settings.text("turns") or _kept_start(inspected, chosen), chosen)
     filters = settings.text("find"), settings.texts("show"), settings.texts("kinds")
     told = repr((inspected.key, span, filters))
     data, kept = _graph(told, inspected, within, filters)
@@ -63,10 +65,33 @@ def strip_and_graph(inspected: Inspected) -> None:
     )  # fmt: skip
     event_graph(
         data, key="graph", version=sha256(told.encode("utf-8", "surrogatepass")).hexdigest(),
-        scope=repr((inspected.key.rpartition("/")[0], span)), selected=chosen.seq if chosen else None,
+        scope=_scope(inspected, span), selected=chosen.seq if chosen else None,
         height=HEIGHT - (BAND if lived else 0),
+        live=live_view(inspected) if inspected.is_followed else None,
+        on_away=lambda away: st.session_state.update({AWAY: away}),
         on_picked=lambda place: select(inspected.rows[place].id) if 0 <= place < len(inspected.rows) else None,
     )  # fmt: skip
+
+
+def _scope(inspected: Inspected, span: tuple[int, int]) -> str:
+    """What the view begins anew for: another window or other turns, but not because a followed file grew."""
+    if not inspected.is_followed:
+        return repr((inspected.where, span))
+    is_open = span[1] == inspected.turns
+    return repr((inspected.place, span[0] if settings.text("turns") else "", "" if is_open else span[1]))
+
+
+def _kept_start(inspected: Inspected, chosen: Row | None) -> str:
+    """Of a followed file, the turns that are drawn unless some were chosen: their start stays while they grow."""
+    rows, state = inspected.rows, st.session_state
+    if not inspected.is_followed or len(rows) <= COMFORTABLE:
+        return ""
+    place, start = state.get(_START, ("", 0))
+    is_in = chosen is None or chosen.turn >= start
+    if place != inspected.place or not is_in or sum(row.turn >= start for row in rows) > HARD_CAP:
+        start = choose(rows, "", chosen)[0][0]
+    state[_START] = inspected.place, start
+    return f"{start}-{rows[-1].turn}"
 
 
 def table(inspected: Inspected) -> None:
@@ -74,7 +99,7 @@ def table(inspected: Inspected) -> None:
     filters = settings.text("find"), settings.texts("show"), settings.texts("kinds")
     told = sha256(repr((inspected.key, filters)).encode("utf-8", "surrogatepass")).hexdigest()[:16]
     found, ids = _table(told, inspected, filters)
-    key = f"table_{told}"
+    key = f"table_{sha256(repr((inspected.place, filters)).encode('utf-8', 'surrogatepass')).hexdigest()[:16]}"
     here = [ids.index(inspected.selected)] if inspected.selected in ids else []
     st.session_state[key] = {"selection": {"rows": here, "columns": [], "cells": []}}
 

@@ -8,24 +8,30 @@ import streamlit as st
 
 from ..trace import Trace
 from .compacting import Compacted
+from .following import follow_mark
+from .formats import format_popover
 from .in_force import InForce
 from .parts import Part, el, parts
 from .rows import short
 from .say import count, share, tokens
+from .traces import Opened
 
 LEVELS = {"ok": "below the low threshold", "compact": "at the low threshold", "emergency": "at the high threshold"}
 
 
-def header(title: str, trace: Trace, number: int, found: Compacted, force: InForce) -> None:
+def header(title: str, key: str, opened: Opened, trace: Trace, number: int, found: Compacted, force: InForce) -> None:
     """The page's first two lines. Text of the trace is escaped."""
-    facts = [trace.format, short(trace.model, 40), count(found.turns, "turn"), count(len(found.rows), "event")]
+    facts = [short(trace.model, 40), count(found.turns, "turn"), count(len(found.rows), "event")]
     if len(trace.windows) > 1:
         facts.append(f"window {number + 1} of {len(trace.windows)}")
     name = escape((trace.title or trace.source)[:300])
-    st.html(
-        f'<div class="cg-head"><h1>{escape(title)}</h1><span class="t" title="{name}">{name}</span>'
-        f'<span class="f">{escape(" · ".join(fact for fact in facts if fact))}</span></div>'
-    )
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="head"):
+        st.html(
+            f'<div class="cg-head"><h1>{escape(title)}</h1><span class="t" title="{name}">{name}</span>'
+            f'<span class="f">{escape(" · ".join(fact for fact in facts if fact))}</span></div>'
+        )
+        follow_mark(key)
+        format_popover(key, opened)
     parts(_meter(found, force), "meter")
 
 

@@ -76,13 +76,14 @@ def policy(chosen: Mapping[str, Value], model: str) -> Policy:
         protect_recent=int(str(chosen["last"])),
         protect_ids=tuple(chosen["pins"]),
         stubs=str(chosen["stubs"]),
+        clip_over=int(str(chosen["clip"])),
         counter=family_of(model) if counter == AUTO else counter,
         budget=_budget(chosen, model) if chosen["budget"] else None,
     )
 
 
 def _budget(chosen: Mapping[str, Value], model: str) -> Budget:
-    gain = str(chosen["gain"])
+    gain, most = str(chosen["gain"]), str(chosen["most"])
     return Budget(
         max_tokens=window(chosen, model)[0],
         threshold_low=float(str(chosen["low"])),
@@ -90,6 +91,7 @@ def _budget(chosen: Mapping[str, Value], model: str) -> Budget:
         target=float(str(chosen["target"])),
         recent_observations=int(str(chosen["recent"])),
         min_gain=int(gain) if gain else None,
+        max_prompt_tokens=int(most) if most else None,
         commit_on_arrival=bool(chosen["arrival"]),
         commit_when_cold=bool(chosen["cold"]),
     )

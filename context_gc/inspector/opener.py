@@ -6,9 +6,10 @@ import streamlit as st
 
 from ..errors import ContextGCError
 from . import settings, traces
+from .formats import format_rescue
 from .notice import notice
 
-FAULTS = "open_faults"  # session key: sentences about the last upload
+FAULTS = "open_faults"  # session key: what is wrong with the last uploads, and their keys
 
 
 def uploader(key: str) -> None:
@@ -27,16 +28,19 @@ def uploader(key: str) -> None:
 def refused() -> None:
     """What the last upload brought that could not be opened, on every page until it is dismissed."""
     faults = st.session_state.get(FAULTS, ())
-    for fault in faults:
-        notice(fault, "error")
+    for number, (fault, key) in enumerate(faults):
+        with st.container(horizontal=True, vertical_alignment="center"):
+            notice(fault, "error")
+            st.button("Choose its format", key=f"rescue{number}", on_click=_rescue, args=(key,))
     if faults:
         st.button("Dismiss", key="dismiss_refused", on_click=st.session_state.pop, args=(FAULTS,))
 
 
-def nothing_open(fault: str) -> None:
+def nothing_open(fault: str, key: str = "") -> None:
     """The empty state: what went wrong if something did, and the ways to open a trace."""
     if fault:
         notice(fault, "error")
+        format_rescue(key)
     refused()
     st.html("<p><b>Open a trace</b> to see what its context is made of, what is dead, and why.</p>")
     uploader("upload_first")
@@ -51,11 +55,16 @@ def _title(key: str) -> str:
     return "".join(c if c.isalnum() else " " for c in key)
 
 
+def _rescue(key: str) -> None:
+    st.session_state.pop(FAULTS, None)
+    settings.put("trace", key)
+
+
 def _take(widget: str) -> None:
-    faults: list[str] = []
+    faults: list[tuple[str, str]] = []
     for file in st.session_state[widget] or ():
         try:
             settings.put("trace", traces.upload(file.name, file.getvalue()))
         except ContextGCError as error:
-            faults.append(str(error))
+            faults.append((str(error), traces.upload_key(file.getvalue())))
     st.session_state[FAULTS] = faults

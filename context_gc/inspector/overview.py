@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-import pandas as pd
 import streamlit as st
 
+from ..trace import Problem
 from . import settings
+from .formats import title
 from .frame import Inspected, select
+from .line_data import place_of_problem, words_of
+from .line_panel import line_panel
 from .notice import notice
 from .parts import Part, el, event_link, parts
-from .rows import Row
+from .rows import Row, short
 from .say import count, share, tokens, words
 from .summary import answer, largest_gone, reported, slices
 from .timeline_chart import timeline_chart
 from .timeline_data import course
 
 LISTED = 200  #: problems that are listed
+TOLD = 400  #: characters of what is told of one
 HEIGHT = 300  #: px of the chart
 
 
@@ -124,6 +129,32 @@ def dead_items(inspected: Inspected) -> None:
     parts([el("h2", _largest(len(found), _word(inspected))), el("div", *cells, cls="list")], "overview_dead")
 
 
+def _left_out(ignored: Mapping[str, int]) -> Part:
+    """What no model sees, by kind."""
+    cells: list[Part] = []
+    for kind, number in sorted(ignored.items(), key=lambda each: -each[1]):
+        cells += [el("span", f"{number:,}", cls="num"), el("span", short(kind), cls="name")]
+    told = f"{count(sum(ignored.values()), 'record')} that no model sees left out on purpose, by kind:"
+    return el("div", el("p", told, cls="quiet"), el("div", *cells, cls="kinds"))
+
+
+def _problems(problems: Sequence[Problem]) -> Part:
+    """Each problem with a link to its place in the file, what is wrong and what was done."""
+    cells: list[Part] = []
+    for problem in problems[:LISTED]:
+        place = place_of_problem(problem)
+        what, _, done = problem.text.removesuffix(")").rpartition(" (") if problem.text.endswith(")") else ("", "", "")
+        told = words_of(place).partition(",")[0] if place else "whole file"
+        cells += [
+            el("button", told, go={"line": place}, title="Show it in the file") if place else el("span", told),
+            el("span", (what or problem.text)[:TOLD]),
+            el("span", done[:TOLD], cls="quiet"),
+        ]
+    rest = len(problems) - LISTED
+    more = [el("p", f"and {rest:,} more: context-gc validate lists all of them.", cls="quiet")] if rest > 0 else []
+    return el("div", el("div", *cells, cls="faults"), *more)
+
+
 def _find(name: str) -> dict[str, str]:
     """What a click on a group does: the graph page, with a search for it where its name can be searched."""
     return {"page": "Graph", "event": "", "find": "" if name.startswith("(") else name}
@@ -146,22 +177,17 @@ def _why(row: Row, number: dict[str, int]) -> list[Part]:
 def what_was_read(inspected: Inspected) -> None:
     """How the file was read: what could not be, by line, and what was left out on purpose."""
     trace = inspected.trace
-    read = f"Read as {trace.format}: {count(len(trace.events), 'event')}"
-    left = sum(trace.ignored.values())
-    if left:
-        kinds = ", ".join(f"{number:,} × {kind}" for kind, number in sorted(trace.ignored.items(), key=lambda x: -x[1]))
-        read += f"; {count(left, 'record')} that no model sees left out on purpose ({kinds})"
-    tree: list[Part] = [el("h2", "What was read"), el("p", read + ".", cls="quiet")]
+    tree: list[Part] = [el("h2", "What was read")]
+    of = f" from {count(trace.records_read, 'record')}" if trace.records_read else ""
+    tree.append(el("p", f"Read as {title(trace.format)}: {count(len(trace.events), 'event')}{of}.", cls="quiet"))
+    if trace.ignored:
+        tree.append(_left_out(trace.ignored))
     if not trace.problems:
         tree.append(el("p", "Nothing in the file was damaged or unknown.", cls="quiet"))
     parts(tree, "overview_read")
     if trace.problems:
         notice(f"{count(len(trace.problems), 'problem')}: what was good around them was kept.", "warning")
-        lines = [
-            {"line": problem.line or "file", "what could not be read": problem.text}
-            for problem in trace.problems[:LISTED]
-        ]
-        columns = {"line": st.column_config.TextColumn(width=60)}
-        st.dataframe(pd.DataFrame(lines).astype(str), hide_index=True, row_height=28, column_config=columns)
+        parts([_problems(trace.problems)], "overview_problems")
+    line_panel(inspected)
     for warning in inspected.result["warnings"][:5]:
         notice(warning, "warning")

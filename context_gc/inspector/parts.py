@@ -12,7 +12,7 @@ from . import settings
 from .home import PAGES
 
 Part = str | list[Any]
-LINKED = ("event", "find")  # the settings that a link may change
+LINKED = ("window", "event", "find", "line", "lost")  # the settings that a link may change
 
 _HERE = files(__package__)
 _draw = st.components.v2.component(

@@ -6,6 +6,7 @@ callback writes to the dict. So a link reproduces the view, and a page change lo
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -13,22 +14,30 @@ import streamlit as st
 
 from ..budget import Budget
 from ..events import EVENT_TYPES, IMPORTANCE
+from ..importers import IMPORTERS
 from ..policy import DEFAULT_STAGES, KNOWN_STAGES, STUBS, Policy
 from ..render import sendable
+from ..replay.grid import DEFAULT
 from ..tokens import COUNTERS
+from .line_data import is_place
 from .palette import KINDS, STATUSES
 
 Value = str | tuple[str, ...]
 NOTHING = "none"  # stands for an empty list in the address
 AUTO = "auto"  # the counter that fits the trace's model
-ON = "on"
+ON, OFF = "on", "off"
+DETECT = "detect"  # the importer that claims the file, where another one was named at start
 SCOPES = ("task_end", "session_end")
 START = (*DEFAULT_STAGES, "stale-reads", "superseded-status", "repeated-failures")  #: the stages that run at first
+HOUR, FLOOR = "hour", "floor"
+GRID = tuple(f"{key}={json.dumps(value)}" for key, values in DEFAULT.items() for value in values)  #: what a sweep tries
 _SHARES = ("low", "high", "target")
-_NUMBERS = ("limit", "part", "window", "last", "recent", "gain")
+_NUMBERS = ("limit", "part", "window", "last", "recent", "gain", "most", "clip", "call", "agent")
 
 DEFAULTS: Mapping[str, Value] = {
     "trace": "",  # a sample's name, open/<path>, or the first 12 digits of a file's sha256
+    "format": "",  # the importer that the file is read with; "" is the one named at start, else the one that claims it
+    "follow": "",  # ON or OFF; "" is as the inspector was started
     "part": "0",  # which trace of the file
     "window": "",  # number of the context window from 1; "" is the last
     "stages": START,
@@ -46,20 +55,35 @@ DEFAULTS: Mapping[str, Value] = {
     "target": str(Budget(1).target),
     "recent": str(Budget(1).recent_observations),
     "gain": "",  # tokens; "" is a tenth of the window
+    "most": "",  # tokens at which passes begin at the latest; "" is where the low threshold lies
+    "clip": str(Policy().clip_over),  # tokens from which on clip shortens a result
     "arrival": "",  # ON or ""
     "cold": "",
     "event": "",
+    "line": "",  # what is shown of the file: "12", "12:7" with a column, "/messages/3" of JSON
     "find": "",
     "show": (),  # statuses that the graph and the table show; () is all
     "kinds": (),
     "turns": "",  # "12-40"; "" lets the graph choose
     "by": "tool",
+    "call": "",  # number of the model call that is looked at; "" is the last
+    "against": "",  # what the policy in force is compared with: "full", "defaults" or TOML; "" is "full"
+    "other": "",  # another run to compare with, as "trace" names it; "" compares two policies
+    "agent": "0",  # which trace of that file
+    "prices": "",  # the model whose prices count; "" is the trace's own
+    "cache": "",  # HOUR, or "" for the provider's shorter one
+    "breaks": "",  # FLOOR, or "" for a breakpoint right before the first change
+    "range": "",  # "12-40": the model calls that are drawn; "" is all
+    "lost": "",  # the measure whose losses are listed; "" is all
+    "recall": "",  # what a sweep's picture shows: "M2", or "" for M1
+    "grid": GRID,
 }
-_OF_TRACE = ("part", "window", "event", "find", "turns", "pins", "ended")  # forgotten when another trace is opened
+#: forgotten when another trace is opened
+_OF_TRACE = ("part", "window", "event", "find", "turns", "pins", "ended", "line", "prices", "range", "call")
 _OF_WINDOW = ("event", "turns")
 _POLICY = (
     "stages", "importance", "tags", "types", "last", "pins", "ended", "stubs", "counter", "budget", "limit", *_SHARES,
-    "recent", "gain", "arrival", "cold",
+    "recent", "gain", "most", "clip", "arrival", "cold",
 )  # fmt: skip
 
 
@@ -72,8 +96,9 @@ def begin(page: str) -> dict[str, Value]:
     state = st.session_state
     if "settings" not in state:
         state.settings = {key: _read(key) for key in DEFAULTS}
-    elif state.get("page") != page and "event" in st.query_params:
-        state.settings["event"] = str(_read("event"))
+    elif state.get("page") != page:
+        brought = [key for key in ("event", "call", "against") if key in st.query_params]
+        state.settings.update({key: _read(key) for key in brought})
     state.page = page
     settings: dict[str, Value] = state.settings
     return settings
@@ -102,10 +127,15 @@ def put(key: str, value: Value) -> None:
     settings = current()
     if settings[key] != value:
         settings[key] = value
-        for other in _OF_TRACE if key == "trace" else _OF_WINDOW if key in ("window", "part") else ():
+        formats = st.session_state.setdefault("formats", {})  # what was chosen, by file
+        if key == "trace":
+            settings["format"] = formats.get(value, DEFAULTS["format"])
+        elif key == "format":
+            formats[settings["trace"]] = value
+        for other in _OF_TRACE if key in ("trace", "format") else _OF_WINDOW if key in ("window", "part") else ():
             settings[other] = DEFAULTS[other]
         if key == "part":
-            settings["window"] = DEFAULTS["window"]
+            settings.update({other: DEFAULTS[other] for other in ("window", "range")})
 
 
 def widget(key: str, value: Any) -> dict[str, Any]:
@@ -187,6 +217,8 @@ def _makes_sense(key: str, value: str) -> bool:
         return value.isascii() and value.isdigit() and len(value) < 10
     if key in _SHARES:
         return value.isascii() and value.replace(".", "", 1).isdigit() and len(value) < 10 and 0.01 <= float(value) <= 1
+    if key == "line":
+        return is_place(value)
     known = _KNOWN.get(key)
     return known is None or value in known
 
@@ -198,8 +230,14 @@ _KNOWN: Mapping[str, tuple[str, ...]] = {
     "ended": SCOPES,
     "stubs": STUBS,
     "counter": (AUTO, *COUNTERS),
+    "format": (DETECT, *(importer.name for importer in IMPORTERS)),
+    "follow": (ON, OFF),
     **dict.fromkeys(("budget", "arrival", "cold"), (ON,)),
     "kinds": tuple(KINDS),
     "show": tuple(STATUSES),
     "by": ("tool", "type", "file"),
+    "cache": (HOUR,),
+    "breaks": (FLOOR,),
+    "recall": ("M2",),
+    "lost": ("M1", "M2", "M4", "M5", "M6", "M9"),
 }

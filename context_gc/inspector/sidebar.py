@@ -58,10 +58,10 @@ def pickers(opened: traces.Opened) -> tuple[Trace, int]:
     return trace, number - 1
 
 
-def controls(where: str, trace: Trace, found: Compacted, force: InForce) -> None:
+def controls(where: str, place: str, trace: Trace, found: Compacted, force: InForce) -> None:
     """The policy's controls. What they show can be exported and runs unchanged."""
     policy = force.policy
-    stage_controls(saved_by_stage(where, found.events, force), policy)
+    stage_controls(saved_by_stage(where, place, found.events, force), policy)
     threshold_controls(trace.model, force)
     retention_controls(found, policy)
     with st.expander("Stubs and counting"):

@@ -22,6 +22,9 @@ def stage_controls(saved: Mapping[str, int], policy: Policy) -> None:
                 f"{words(name)} · {brief(-saved[name])}", key=f"s_{name}", on_change=settings.switch,
                 args=("stages", name, KNOWN_STAGES), help=stage.rationale,
             )  # fmt: skip
+        if "clip" in policy.stages:
+            tied = settings.widget("clip", policy.clip_over)
+            st.number_input("Clip results over, tokens", 0, step=500, **tied, help="Smaller results stand whole.")
         st.button(
             "Documented defaults", on_click=settings.put, args=("stages", DEFAULT_STAGES), type="tertiary",
             disabled=policy.stages == DEFAULT_STAGES, key="documented_defaults",

@@ -20,14 +20,25 @@ _CSS = """
 [data-testid="stHtml"]:has(> style:only-child) { display: none; }
 .stElementContainer:has(> [data-testid="stHtml"] > style:only-child) { display: none; }
 .cg-brand { font-weight: 600; letter-spacing: .01em; }
-.cg-head { display: flex; flex-wrap: wrap; align-items: baseline; gap: .25rem .75rem; }
+.cg-head { display: flex; align-items: baseline; gap: .25rem .75rem; }
 .cg-head h1 { font-size: 1.15rem; font-weight: 600; margin: 0; padding: 0; }
-.cg-head .t { font-weight: 500; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; max-width: 38rem; }
-.cg-head .f { opacity: .78; font-variant-numeric: tabular-nums; font-size: .93rem; }
+.cg-head .t { font-weight: 500; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; max-width: 38rem;
+  min-width: 5rem; }
+.cg-head .f { opacity: .78; white-space: nowrap; font-variant-numeric: tabular-nums; font-size: .93rem; }
+.st-key-head > .stElementContainer:first-child { flex: 1 1 20rem; min-width: 0; }
+.st-key-head .st-key-live { flex: 0 0 auto; }
+.st-key-head button { min-height: 1.8rem; padding: 0 .6rem; }
+.cg-live { display: inline-flex; align-items: center; gap: .4rem; font-size: .93rem; white-space: nowrap;
+  font-variant-numeric: tabular-nums; }
+.cg-live i { width: .55rem; height: .55rem; border-radius: 50%; border: 1.5px solid; }
+.cg-live.following i { background: currentColor; }
 .st-key-detail_buttons { gap: .4rem; }
 .stMain .stPageLink a { border: 1px solid rgba(128, 128, 128, .4); border-radius: 6px; padding: .25rem .75rem;
   min-height: 2.15rem; }
 @media (max-width: 1100px) {
+  .st-key-head { flex-wrap: wrap; }
+  .st-key-head > .stElementContainer:first-child { flex: 1 1 100%; }
+  .cg-head { flex-wrap: wrap; }
   .st-key-split > div > .stHorizontalBlock { flex-direction: column; }
   .st-key-split > div > .stHorizontalBlock > .stColumn { width: 100%; flex: 1 1 100%; min-width: 100%; }
 }

@@ -56,12 +56,18 @@ def _budget(force: InForce) -> None:
         placeholder=f"a tenth: {tokens(force.thresholds.gain)}",
         help="A pass that would free less is not made. Empty: a tenth of the window.",
     )  # fmt: skip
+    most = settings.text("most")
+    st.number_input(
+        "Max prompt tokens", 1, MOST, step=5_000, **settings.widget("most", int(most) if most else None),
+        placeholder="no limit of its own",
+        help="Passes begin here at the latest, however large the window is.",
+    )  # fmt: skip
     st.toggle(
         "Commit on arrival", **settings.widget("arrival", bool(settings.text("arrival"))),
         help="What is dead or clipped the moment it comes never enters the prompt: it costs nothing.",
     )  # fmt: skip
     st.toggle(
         "Commit when cold", **settings.widget("cold", bool(settings.text("cold"))),
-        help="What is dead goes when the provider's prompt cache has expired. A recorded trace does not tell when, so "
-        "nothing changes here; the exported policy has it.",
+        help="What is dead goes when the provider's prompt cache has expired: it costs nothing. Tune replays it; the "
+        "other pages compact turn by turn without knowing when.",
     )  # fmt: skip

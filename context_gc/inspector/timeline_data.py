@@ -12,7 +12,8 @@ from .rows import Row
 from .say import count, signed, tokens
 from .summary import growth
 
-_MOMENTS = {
+#: what a pass was made for, as people say it
+MOMENTS = {
     "compact": "at the low threshold",
     "emergency": "at the high threshold",
     "cold": "with a cold cache",
@@ -67,7 +68,7 @@ def course(rows: Sequence[Row], points: Sequence[Point], passes: Sequence[dict[s
 
 def _mark(told: dict[str, Any], turn: int) -> Mark:
     number, before, after = told["number"], told["tokens_before"], told["tokens_after"]
-    lines = [f"Pass {number}, {told['moment']}: turn {turn}, {_MOMENTS[told['moment']]}"]
+    lines = [f"Pass {number}, {told['moment']}: turn {turn}, {MOMENTS[told['moment']]}"]
     if told["first_changed"] is None:
         lines.append(f"nothing could be freed at {tokens(before)} tokens")
         return Mark(number, turn, before, after, "\n".join(lines), None)

@@ -1,5 +1,5 @@
 """Replay: a recorded trace under another policy: each prompt, what it costs, and what it lost."""
 
-from .prompts import Prompted, Replay, context_at, readings, replay
+from .prompts import Prompted, Replay, context_at, prompts, readings, replay
 
-__all__ = ["Prompted", "Replay", "context_at", "readings", "replay"]
+__all__ = ["Prompted", "Replay", "context_at", "prompts", "readings", "replay"]

@@ -7,13 +7,7 @@ from dataclasses import dataclass
 
 from ..events import Event
 from ..trace import Trace, Usage
-from ..turns import turn_numbers
-
-_ACTS = frozenset(
-    "decision verification tool_call set_var file_read file_edit command_run test_run build_run git_diff git_commit"
-    " artifact_created".split()
-)
-_GIVEN = frozenset(("summary", "notification", "answer", "plan", "system"))  # tags of text that the model did not write
+from ..turns import is_written, turn_numbers
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,11 +75,6 @@ def model_calls(events: Sequence[Event], usage: Iterable[Usage] = (), before: in
             calls.append(ModelCall(before + len(calls) + 1, written[0], seq, written, time, _sum(found)))
         start = seq
     return calls
-
-
-def is_written(event: Event) -> bool:
-    """Whether the model wrote this: text, thinking, a call, or a native event that holds an act."""
-    return event["type"] in _ACTS and _GIVEN.isdisjoint(event.get("tags") or ())
 
 
 def _sum(reports: Sequence[Usage]) -> Usage | None:

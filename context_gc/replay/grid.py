@@ -38,10 +38,10 @@ class Cell:
 #: what `context-gc tune` tries where no grid is given
 DEFAULT: Mapping[str, Sequence[Any]] = {
     "stages": ["lossless", "all"],
-    "clip_over": [2_000, 8_000],
-    "max_prompt_tokens": [60_000, 100_000, None],
-    "recent_observations": [3, 10],
-    "min_gain": [5_000, 20_000],
+    "clip_over": [8_000],
+    "max_prompt_tokens": [60_000, 66_000, 72_000, 80_000, 100_000, None],
+    "target": [0.3, 0.4, 0.5],
+    "min_gain": [20_000],
     "commit_when_cold": [True],
     "commit_on_arrival": [False, True],
 }
@@ -82,9 +82,18 @@ def cells(grid: Mapping[str, Any], policy: Policy | None = None, max_tokens: int
 def load(path: str) -> Mapping[str, Any]:
     """A grid from a TOML file: each key a list of values. Raises InvalidPolicy when it cannot be read."""
     try:
-        return tomllib.loads(Path(path).read_text("utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        data = Path(path).read_bytes()
+    except OSError as error:
         raise InvalidPolicy(path, f"the grid cannot be read: {error}", "write key = [values] in TOML") from error
+    return grid_of(data, path)
+
+
+def grid_of(data: bytes, where: str) -> Mapping[str, Any]:
+    """The same from the bytes of such a file."""
+    try:
+        return tomllib.loads(data.decode("utf-8"))
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
+        raise InvalidPolicy(where, f"the grid cannot be read: {error}", "write key = [values] in TOML") from error
 
 
 def _values(key: str, given: Any) -> Sequence[Any]:

@@ -57,7 +57,7 @@ class Measures:
 
     recall: Share = field(default_factory=Share)  #: M1: identifiers used again that the prompt held
     sole_source: Share = field(default_factory=Share)  #: M2: those that only an observation had supplied
-    recovered: set[tuple[int, int]] = field(default_factory=set)  #: M3: (window, place) that M1 = 1 needs back
+    recovered: int = 0  #: M3: events that would have to come back so that M1 = 1
     recovered_tokens: int = 0  #: M3: their tokens
     rereads: Share = field(default_factory=Share)  #: reads again, unchanged: whose first result still stood
     artifacts: Share = field(default_factory=Share)  #: M4: paths touched, with the right last operation
@@ -79,9 +79,8 @@ class Measures:
     def __iadd__(self, other: Measures) -> Measures:
         for name in ("recall", "sole_source", "rereads", "artifacts", "instructions", "extending", "quotes"):
             setattr(self, name, getattr(self, name) + getattr(other, name))
-        for name in ("recovered_tokens", "common", "prompt_tokens", "stale_tokens", "stub_tokens"):
+        for name in ("recovered", "recovered_tokens", "common", "prompt_tokens", "stale_tokens", "stub_tokens"):
             setattr(self, name, getattr(self, name) + getattr(other, name))
-        self.recovered |= other.recovered
         self.faults += other.faults
         self.lost += other.lost
         return self
@@ -99,10 +98,11 @@ class Watch:
         self._changed: set[int] = set()  # instructions that do not stand byte for byte
         self._instructed = 0
         self._rules = set(reading.instructions)
-        self._touch: dict[str, Touch] = {}
+        self._touch: dict[str, list[Touch]] = {}  # path -> its last acts, all of one kind
         self._missing: set[str] = set()  # touched paths whose last operation is told nowhere
         self._read = 0  # of the touches
         self._faults: dict[int, str] = {}
+        self._back: set[int] = set()  # events that would have to be recovered
         self._outdated: set[int] = set()
         self._stale = self._stubs = 0  # tokens in the prompt
         self._weights: dict[int, tuple[int, int]] = {}  # place -> (stale, stub) tokens that it was counted with
@@ -153,7 +153,8 @@ class Watch:
         touched = self._reading.touched
         while self._read < len(touched) and touched[self._read][0] < size:
             known, path, touch = touched[self._read]
-            self._touch[path] = touch
+            last = self._touch.get(path)
+            self._touch[path] = [*last, touch] if last and last[0].verb == touch.verb else [touch]
             self._missing.discard(path)
             new.update(self._reading.outdated.get(known, ()))
             self._read += 1
@@ -213,9 +214,9 @@ class Watch:
                 told.sole_source.count(kept)
             if not kept:
                 self._lose("M2" if demand.sole else "M1", call, demand.identifier, demand.source)
-                back = reading.stretch.number, demand.source
-                if back not in told.recovered:
-                    told.recovered.add(back)
+                if demand.source not in self._back:
+                    self._back.add(demand.source)
+                    told.recovered += 1
                     told.recovered_tokens += self._counter.count(reading.lines[demand.source] + "\n")
         for quote in reading.quotes[index]:
             if not told.quotes.count(any(self._quotable(place, quote.text, slots) for place in quote.sources)):
@@ -233,11 +234,14 @@ class Watch:
         """Every touched path: its last operation stands in the prompt, or its stub tells it."""
         asked = self._touch.keys() if rewritten else fresh
         self._missing -= asked
-        self._missing |= {path for path in asked if not self._tells(path, self._touch[path], slots)}
+        self._missing |= {
+            path for path in asked if not any(self._tells(path, each, slots) for each in reversed(self._touch[path]))
+        }
         artifacts = self.measures.artifacts
         self.measures.artifacts = artifacts + Share(len(self._touch) - len(self._missing), len(self._touch))
         for path in sorted(self._missing):
-            self._lose("M4", call, f"{self._touch[path].verb} {path}", self._touch[path].place)
+            last = self._touch[path][-1]
+            self._lose("M4", call, f"{last.verb} {path}", last.place)
 
     def _tells(self, path: str, touch: Touch, slots: Slots) -> bool:
         if self._stands(touch.place, slots):

@@ -98,12 +98,21 @@ def prices_of(model: str, overrides: Mapping[str, Mapping[str, Any]] | None = No
 def load_overrides(path: str) -> Mapping[str, Mapping[str, Any]]:
     """Prices of one's own from a TOML file with one table for each model. Raises InvalidPolicy."""
     try:
-        given = tomllib.loads(Path(path).read_text("utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        data = Path(path).read_bytes()
+    except OSError as error:
         raise InvalidPolicy(path, f"the prices cannot be read: {error}", 'write ["model"] tables in TOML') from error
+    return overrides_of(data, path)
+
+
+def overrides_of(data: bytes, where: str) -> Mapping[str, Mapping[str, Any]]:
+    """The same from the bytes of such a file."""
+    try:
+        given = tomllib.loads(data.decode("utf-8"))
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
+        raise InvalidPolicy(where, f"the prices cannot be read: {error}", 'write ["model"] tables in TOML') from error
     for model, told in given.items():
         if not isinstance(told, dict):
-            raise InvalidPolicy(path, f"{model} is no table", f'write ["{model}"] and its prices below')
+            raise InvalidPolicy(where, f"{model} is no table", f'write ["{model}"] and its prices below')
     return given
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -15,7 +15,7 @@ from .calls import ModelCall, Stretch, stretches
 from .courses import ByPolicy
 from .measures import Measures, Watch
 from .reading import Reading
-from .slots import Course, Slots
+from .slots import Change, Course, Slots
 
 TTL = 300.0  #: seconds for which a provider keeps a prompt cached, refreshed by use
 
@@ -75,26 +75,46 @@ def replay(
     counter: Counter | None = None,
     ttl: float = TTL,
     measure: bool = True,
+    told: Callable[[Prompted, Sequence[Change]], None] | None = None,
 ) -> Replay:
     """Every prompt in order, each made only from what came before it; what the agent wrote stays as recorded.
 
     `counter`: default the estimate for the trace's model. `ttl`: seconds. Several replays of one trace share
-    its readings (see `readings`). Windows are replayed one by one, each from an empty prompt.
+    its readings (see `readings`). Windows are replayed one by one, each from an empty prompt. `told(call, changes)`
+    hears of each call with the places of its prompt that are new or not as they were.
 
     Raises:
         TraceError: the trace has no model call.
     """
     shared = readings(trace) if isinstance(trace, Trace) else trace
-    counts = counter or _counter(trace)
-    chosen = _method(method)
+    counts, chosen = counter or _counter(trace), _method(method)
     rows: list[Prompted] = []
     measures = Measures()
+    before: ModelCall | None = None
     for reading in shared:
         watch = Watch(reading, counts) if measure else None
-        _live(reading, chosen, counts, ttl, rows, watch)
+        for index, lived in enumerate(_lived(reading, chosen, counts, ttl, before)):
+            rows.append(lived.row)
+            before = lived.row.call
+            if told is not None:
+                told(lived.row, lived.changes)
+            if watch is not None:
+                watch.take(index, lived.slots, lived.changes, lived.row.common if index else None, lived.before)
         if watch is not None:
             measures += watch.measures
     return Replay(chosen.name, counts.name, tuple(rows), measures)
+
+
+def prompts(
+    trace: Trace, method: Policy | Method, counter: Counter | None = None, ttl: float = TTL
+) -> Iterator[tuple[Prompted, str]]:
+    """What `replay` gives, one call after the other, each with its prompt: V_1, V_2 …"""
+    counts, chosen = counter or _counter(trace), _method(method)
+    before: ModelCall | None = None
+    for stretch in stretches(trace):
+        for lived in _lived(Reading(stretch), chosen, counts, ttl, before):
+            before = lived.row.call
+            yield lived.row, lived.slots.text
 
 
 def readings(trace: Trace) -> list[Reading]:
@@ -107,18 +127,9 @@ def readings(trace: Trace) -> list[Reading]:
 
 def context_at(trace: Trace, k: int, policy: Policy | Method, counter: Counter | None = None) -> str:
     """V_k: the prompt of model call `k` (from 1). Raises TraceError when there is no such call."""
-    counts, chosen = counter or _counter(trace), _method(policy)
-    for stretch in stretches(trace):
-        course = chosen.course(stretch, counts)
-        slots = Slots()
-        before: ModelCall | None = None
-        for call in stretch.calls:
-            slots.follow(
-                course, call.start, course.advance(call.start, _is_cold(before, call, _idle(before, call), TTL))
-            )
-            if call.number == k:
-                return slots.text
-            before = call
+    for row, text in prompts(trace, policy, counter):
+        if row.call.number == k:
+            return text
     raise TraceError(trace.source or "the trace", f"there is no model call {k}", "count from 1")
 
 
@@ -130,15 +141,25 @@ def _counter(trace: Trace | Sequence[Reading]) -> Counter:
     return COUNTERS[family_of(trace.model)] if isinstance(trace, Trace) else COUNTERS["o200k"]
 
 
-def _live(
-    reading: Reading, method: Method, counter: Counter, ttl: float, rows: list[Prompted], watch: Watch | None
-) -> None:
+@dataclass(frozen=True, slots=True)
+class _Lived:
+    """One call as it was lived: the slots go on changing with the next one."""
+
+    row: Prompted
+    slots: Slots
+    changes: list[Change]
+    before: int  #: tokens of the prompt before
+
+
+def _lived(
+    reading: Reading, method: Method, counter: Counter, ttl: float, before: ModelCall | None
+) -> Iterator[_Lived]:
+    """The calls of one window, one by one; `before`: the last call of the window before it."""
     stretch = reading.stretch
     course, slots = method.course(stretch, counter), Slots()
     full = reading.full(counter)
     stubs = made = 0
     for index, call in enumerate(stretch.calls):
-        before = rows[-1].call if rows else None
         idle = _idle(before, call)
         cold = _is_cold(before, call, idle, ttl)
         known, total = len(slots.texts), slots.total
@@ -150,14 +171,12 @@ def _live(
         written = sum(full[seq + 1] - full[seq] for seq in call.written)
         output = call.usage.output_tokens if call.usage is not None else written
         first = stretch.events[rewritten[0].seq]["id"] if rewritten else None
-        rows.append(
-            Prompted(
-                call, stretch.number, full[call.start], slots.total, common if index else 0, first, idle, cold,
-                output, stubs, course.level, passed,
-            )
+        row = Prompted(
+            call, stretch.number, full[call.start], slots.total, common if index else 0, first, idle, cold, output,
+            stubs, course.level, passed,
         )  # fmt: skip
-        if watch is not None:
-            watch.take(index, slots, changes, common if index else None, total)
+        yield _Lived(row, slots, changes, total)
+        before = call
 
 
 def _is_stub(text: str | None) -> bool:

@@ -25,21 +25,24 @@ MEASURES = {
 }
 
 
-def report(rows: Sequence[Row], advice: Advice, prepared: Sequence[tuple[str, Prepared]]) -> str:
-    """The whole page. `prepared`: the traces by name. What is shown of them is escaped."""
+def report(rows: Sequence[Row], advice: Advice, prepared: Sequence[tuple[str, Prepared]], of: int | None = None) -> str:
+    """The whole page. `prepared`: the traces by name. What is shown of them is escaped.
+
+    `of`: how many traces the rows are of, where `prepared` are but the first of them.
+    """
     best = advice.best
-    parts = [_summary(rows, advice, prepared), _picture(rows, best)]
+    parts = [_summary(rows, advice, of or len(prepared)), _picture(rows, best)]
     if best is not None and best.policy is not None:
         lived = [(name, each, replay(each.readings, best.policy, each.counter, each.prices.ttl))
                  for name, each in prepared[:MOST_CURVES]]  # fmt: skip
-        parts += [_curves(lived, best.policy), _passes(lived), _lost(best), _code(best.policy)]
+        parts += [_curves(lived, best.policy), _passes(lived), _lost(best, lived, of), _code(best.policy)]
     parts += [_conditions(advice), _table(rows, best), _basis(prepared)]
     return _PAGE.replace("%BODY%", "\n".join(part for part in parts if part))
 
 
-def _summary(rows: Sequence[Row], advice: Advice, prepared: Sequence[tuple[str, Prepared]]) -> str:
+def _summary(rows: Sequence[Row], advice: Advice, traces: int) -> str:
     best, calls = advice.best, rows[0].calls if rows else 0
-    told = f"{len(rows):,} policies on {len(prepared):,} traces with {calls:,} model calls."
+    told = f"{len(rows):,} policies on {traces:,} traces with {calls:,} model calls."
     if best is None:
         return (
             f"<h1>No policy meets the conditions</h1><p>{told} The table below tells which condition each misses;"
@@ -106,9 +109,10 @@ def _passes(lived: Iterable[tuple[str, Prepared, Replay]]) -> str:
     return f"<h2>Did each pass pay?</h2>{_grid(head, rows)}" if rows else ""
 
 
-def _lost(best: Row) -> str:
+def _lost(best: Row, lived: Sequence[tuple[str, Prepared, Replay]], of: int | None) -> str:
     found: dict[tuple[str, str], list[Loss]] = {}
-    for each in best.measures.lost:
+    losses = best.measures.lost if of is None else [loss for _, _, done in lived for loss in done.measures.lost]
+    for each in losses:
         found.setdefault((each.measure, each.what), []).append(each)
     rows = [
         (measure, f"<code>{escape(what[:120])}</code>", len(times), times[0].call, escape(times[0].event_id[:40]),
@@ -119,7 +123,8 @@ def _lost(best: Row) -> str:
     tail = f"<p>and {more:,} more</p>" if more > 0 else ""
     head = ("measure", "what", "calls that missed it", "the first", "stood last in", "calls before")
     told = _grid(head, rows[:MOST_LOST]) if rows else "<p>Nothing.</p>"
-    return f"<h2>What it loses</h2>{told}{tail}"
+    where = "" if of is None else f" in the first {len(lived):,} of {of:,} traces"
+    return f"<h2>What it loses{where}</h2>{told}{tail}"
 
 
 def _code(policy: Policy) -> str:

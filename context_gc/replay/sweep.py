@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
-from dataclasses import dataclass
-from multiprocessing import get_context
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 from ..policy import Policy
@@ -46,10 +44,45 @@ class Row:
             "method": self.method, **{f"grid.{key}": value for key, value in self.values.items()},
             "cost": self.cost, "floor": self.floor, "dollars": self.dollars, "tokens": self.tokens, "peak": self.peak,
             "calls": self.calls, "passes": self.passes, "paid": self.paid,
-            "M1": told.recall.ratio, "M2": told.sole_source.ratio, "M3": len(told.recovered),
+            "M1": told.recall.ratio, "M2": told.sole_source.ratio, "M3": told.recovered,
             "M4": told.artifacts.ratio, "M5": told.instructions.ratio, "M6": told.faults.total(),
             "M7": told.extending.ratio, "M9": told.quotes.ratio,
         }  # fmt: skip
+
+
+@dataclass(slots=True)
+class Sums:
+    """What a row is made of; of several traces it adds up. Money is dollars."""
+
+    prompts: float = 0.0  #: of the prompts, breakpoints "ideal"
+    floor: float = 0.0  #: of the prompts, breakpoints "floor"
+    total: float = 0.0  #: of everything, "ideal"
+    full_prompts: float = 0.0  #: the same three of the full history
+    full_floor: float = 0.0
+    full_total: float = 0.0
+    peak: int = 0
+    calls: int = 0
+    passes: int = 0
+    paid: int = 0
+    measures: Measures = field(default_factory=Measures)
+
+    def __iadd__(self, other: Sums) -> Sums:
+        for each in fields(self):
+            if each.name not in ("peak", "measures"):
+                setattr(self, each.name, getattr(self, each.name) + getattr(other, each.name))
+        self.peak = max(self.peak, other.peak)
+        self.measures += other.measures
+        return self
+
+    def row(self, cell: Cell | Method) -> Row:
+        """The row of the cell that lived these."""
+        method = cell.method if isinstance(cell, Cell) else cell
+        values = cell.values if isinstance(cell, Cell) else {}
+        cost, floor = _ratio(self.prompts, self.full_prompts), _ratio(self.floor, self.full_floor)
+        return Row(
+            method.name, values, getattr(method, "policy", None), cost, floor, self.total,
+            self.measures.prompt_tokens, self.peak, self.calls, self.passes, self.paid, self.measures,
+        )  # fmt: skip
 
 
 @dataclass(slots=True)
@@ -100,22 +133,21 @@ def sweep(
 
 def row(prepared: Iterable[Prepared], cell: Cell | Method) -> Row:
     """One cell of a sweep."""
-    method = cell.method if isinstance(cell, Cell) else cell
-    values = cell.values if isinstance(cell, Cell) else {}
-    sums = [0.0] * 6
-    measures = Measures()
-    peak = calls = passes = paid = 0
+    sums = Sums()
     for each in prepared:
-        done = replay(each.readings, method, each.counter, each.prices.ttl)
-        ideal, floor = (bill(done, each.prices, how, each.calibration) for how in ("ideal", "floor"))
-        sums = [a + b for a, b in zip(sums, (ideal.prompts, floor.prompts, ideal.total, *each.full), strict=True)]
-        measures += done.measures
-        peak, calls = max(peak, done.peak), calls + len(done.calls)
-        found = paybacks(done, each.prices)
-        passes, paid = passes + len(found), paid + sum(back.paid for back in found)
-    return Row(
-        method.name, values, getattr(method, "policy", None), _ratio(sums[0], sums[3]), _ratio(sums[1], sums[3]),
-        sums[2], measures.prompt_tokens, peak, calls, passes, paid, measures,
+        sums += lived(each, cell)
+    return sums.row(cell)
+
+
+def lived(each: Prepared, cell: Cell | Method) -> Sums:
+    """One cell on one trace."""
+    done = replay(each.readings, cell.method if isinstance(cell, Cell) else cell, each.counter, each.prices.ttl)
+    ideal, floor = (bill(done, each.prices, how, each.calibration) for how in ("ideal", "floor"))
+    found = paybacks(done, each.prices)
+    paid = sum(back.paid for back in found)
+    return Sums(
+        ideal.prompts, floor.prompts, ideal.total, *each.full, done.peak, len(done.calls), len(found), paid,
+        done.measures,
     )  # fmt: skip
 
 
@@ -127,6 +159,9 @@ def _in_turn(prepared: Sequence[Prepared], cells: Sequence[Cell | Method]) -> It
 def _in_processes(
     prepared: Sequence[Prepared], cells: Sequence[Cell | Method], workers: int
 ) -> Iterator[tuple[int, Row]]:
+    from concurrent.futures import ProcessPoolExecutor, as_completed
+    from multiprocessing import get_context
+
     method = "fork" if os.name == "posix" else "spawn"
     with ProcessPoolExecutor(workers, get_context(method), _begin, (prepared,)) as pool:
         waiting = {pool.submit(_cell, cell): at for at, cell in enumerate(cells)}

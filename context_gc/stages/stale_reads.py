@@ -2,49 +2,29 @@
 
 from __future__ import annotations
 
-import math
 import posixpath
 from collections.abc import Hashable, Iterator, Sequence
-from typing import ClassVar, NamedTuple
+from typing import ClassVar
 
 from ..events import Event
-from ..outcomes import answered_by, failed, is_cut_short, is_only_answer, is_refusal, is_stand_in, text_of
-from ..semantics import FileEdit, FileRead, normalise, semantics
+from ..outcomes import answered_by, is_only_answer
+from ..semantics import FileEdit, FileRead, normalise
+from .look import Look, held, look, outwritten
 from .view import View
 
-LOOK_BACK = 64  #: with so many reads that stand before it a read of a part is compared
-DEFAULT_LINES = 2_000  #: a read without a limit that shows so many lines may have ended there
-
-
-class Look(NamedTuple):
-    """What one member of a group did with its file."""
-
-    kind: str  #: "read", "write" (of all of it) or "edit" (of a part)
-    shows: bool  #: stands in for others: not cut short by its tool, no notice instead of the text
-    text: bool = True  #: carries text
-    start: int = 0
-    stop: float = math.inf
-    tool: object = None
-
-    @property
-    def whole(self) -> bool:
-        """Whether it covers all of the file."""
-        return self.shows and self.start == 0 and self.stop == math.inf
-
-    def covers(self, was: Look) -> bool:
-        """Whether what stood before is dead, edits between the two aside."""
-        wider = self.tool == was.tool and self.start <= was.start and self.stop >= was.stop
-        return was.kind == "read" and self.text >= was.text and (self.kind == "edit" or self.whole or wider)
+LOOK_BACK = 64  #: with so many that stand before it a read of a part, or an edit, is compared
 
 
 class StaleReads:
     """A successful read is dead once a later one covers its range, or a later write holds the whole file.
 
-    What counts is the first result of a call. A read of a part covers reads by the same tool, and none before
-    an edit, which moves lines. A partial edit kills nothing, unless `outdated_reads` is set: lossy. Paths are
-    compared as spelled, relative ones with the event's `cwd`. Blind spots: partial reads that cover a fuller
-    one together; changes made by shell commands; calls about several files, or with arguments that are not
-    understood; more than LOOK_BACK parts of a file.
+    What counts is the first result of a call. A read of a part covers reads by the same tool while the file
+    stays as it is; after a change it covers what it still shows line by line, apart from lines that edits are
+    known to have replaced. A partial edit kills no read, unless `outdated_reads` is set: lossy, and then the
+    witness is the edit's answer. An edit or a write is dead once a later one holds all that it wrote, and shows
+    all that its answer showed. Paths are compared as spelled, relative ones with the event's `cwd`. Blind spots:
+    several reads of parts that cover one together; calls about several files, or with arguments that are not
+    understood; what stands more than LOOK_BACK places back in the group.
     """
 
     name: ClassVar[str] = "stale-reads"
@@ -54,50 +34,53 @@ class StaleReads:
         return ("tool_result", "file_read", "file_edit", "artifact_created")
 
     def key(self, event: Event, seq: int, view: View) -> Hashable | None:
-        is_result = event["type"] == "tool_result"
-        lead = answered_by(seq, view.units) if is_result else seq
-        fact = None if lead is None else semantics(asked := view.events[lead])
-        if not isinstance(fact, FileRead | FileEdit) or (isinstance(fact, FileRead) and fact.partial):
+        lead = answered_by(seq, view.units) if event["type"] == "tool_result" else seq
+        fact = None if lead is None else view.facts.of(lead)
+        if lead is None or not isinstance(fact, FileRead | FileEdit) or (isinstance(fact, FileRead) and fact.partial):
             return None
-        if failed(asked, (event,) if is_result else ()):
+        if view.facts.refused(seq):
             return None
-        cwd = asked.get("cwd")
+        cwd = view.events[lead].get("cwd")
         return normalise(posixpath.join(cwd if type(cwd) is str else "", fact.path))
 
     def judge(self, group: Sequence[int], fresh: int, view: View) -> Iterator[tuple[int, int]]:
         standing = list(group[: len(group) - fresh])
         looks: dict[int, Look] = {}
         for seq in group[len(group) - fresh :]:
-            new = looks[seq] = _look(seq, view)
+            new = looks[seq] = look(seq, view)
             at, left = len(standing), []
-            while at and (new.shows if new.kind != "edit" else view.policy.outdated_reads):
+            while at and (new.shows or new.kind != "read"):
                 at -= 1
                 old = standing[at]
-                was = looks[old] = looks.get(old) or _look(old, view)
-                if new.covers(was) and is_only_answer(old, seq, view.units):
-                    yield old, view.units.lead(seq)
+                was = looks[old] = looks.get(old) or look(old, view)
+                if _covers(new, was, view) and is_only_answer(old, seq, view.units):
+                    lossy = was.kind == "read" and not new.shows
+                    yield old, seq if lossy else view.units.lead(seq)
                 else:
                     left.append(old)
-                if was.whole and was.text >= new.text:  # what stands before it, it could not cover either
-                    break
-                if not new.whole and (was.kind == "edit" or (new.kind == "read" and len(left) > LOOK_BACK)):
+                if new.kind == "read" and was.whole and was.kind == "read" and was.text >= new.text:
+                    break  # what stands before it, it could not cover either
+                if not new.whole and len(left) > LOOK_BACK:
                     break
             standing[at:] = [*reversed(left), seq]
 
     def reason(self, event: Event, witness: Event) -> str:
-        fact = semantics(witness)
-        if isinstance(fact, FileEdit) and not fact.whole:
+        if witness["type"] in ("tool_result", "file_edit"):
             return f"outdated by {witness['id']} (lossy)"
         return f"superseded by {witness['id']}"
 
 
-def _look(seq: int, view: View) -> Look:
-    asked = view.events[view.units.lead(seq)]
-    fact = semantics(asked)
-    if not isinstance(fact, FileRead):
-        return Look("write", True) if isinstance(fact, FileEdit) and fact.whole else Look("edit", False)
-    text, start = text_of(view.events[seq]), fact.offset or 0
-    stop = math.inf if fact.limit is None else start + fact.limit
-    ended = stop == math.inf and (text.count("\n") >= DEFAULT_LINES - 1 or " more lines" in text[-400:])
-    shows = not (ended or is_cut_short(text) or is_stand_in(text) or is_refusal(text))
-    return Look("read", shows, bool(text.strip()), start, stop, asked.get("tool_name"))
+def _covers(new: Look, was: Look, view: View) -> bool:
+    """Whether what stood before is dead."""
+    if was.kind != "read":
+        return new.kind != "read" and (new.whole or outwritten(new, was, view))
+    if new.text < was.text:
+        return False
+    if new.whole:
+        return True
+    if not new.shows:
+        return new.kind == "edit" and view.policy.outdated_reads
+    wider = new.tool == was.tool and new.start <= was.start and new.stop >= was.stop
+    if wider and new.kind == "read" and view.mutations.edits(was.lead, new.seq, new.path) == []:
+        return True
+    return held(new, was, view)

@@ -8,8 +8,8 @@ from typing import ClassVar
 
 from ..canonical import canonical
 from ..events import Event
-from ..outcomes import answered_by, failed, is_only_answer, is_stand_in, text_of
-from ..semantics import Status, semantics
+from ..outcomes import answered_by, is_only_answer, is_stand_in, same_outcome, text_of
+from ..semantics import Build, Command, Status, TestRun, is_snapshot, looks_only, question
 from .view import View
 
 #: Tools that tell the whole state of something that goes on. What tells only what is new since the last call
@@ -26,7 +26,9 @@ class SupersededStatus:
 
     A call counts from its first result on, and not when that is a failure. Lists that are changed item by
     item, or merged, replace nothing. Environment blocks are of one kind when type and sections (tags and
-    headings) are the same. Blind spot: two agents in one trace that keep a list with the same tool.
+    headings) are the same. Polls are calls of POLLS; commands that list a state, such as `git status`; and
+    tests, builds and commands that only look, as far as the newer answer says the same, apart from times.
+    Blind spot: two agents in one trace that keep a list with the same tool.
     """
 
     name: ClassVar[str] = "superseded-status"
@@ -41,13 +43,17 @@ class SupersededStatus:
                 return None
             return event["type"], *(tag or heading for tag, heading in _PART.findall(event["content"]))
         lead = answered_by(seq, view.units)
-        if lead is None or failed(view.events[lead], (event,)):
+        if lead is None or not isinstance(fact := view.facts.of(lead), Status | Command | None):
             return None
-        fact, tool = semantics(view.events[lead]), view.events[lead]["tool_name"]
+        if view.facts.refused(seq):
+            return None
+        asked = view.events[lead]
         if isinstance(fact, Status):
             return "status", fact.topic
-        if tool.rpartition("__")[2].lower() in POLLS and not is_stand_in(text_of(event)):
-            return "poll", tool, canonical(view.events[lead]["arguments"])
+        if isinstance(fact, Command):
+            return _key_of_command(asked, fact, event)
+        if asked["tool_name"].rpartition("__")[2].lower() in POLLS and not is_stand_in(text_of(event)):
+            return "poll", asked["tool_name"], canonical(asked["arguments"])
         return None
 
     def judge(self, group: Sequence[int], fresh: int, view: View) -> Iterator[tuple[int, int]]:
@@ -56,7 +62,7 @@ class SupersededStatus:
             lead, left = view.units.lead(seq), []
             while standing and _is_whole(lead, view):
                 old = standing.pop()
-                if is_only_answer(old, seq, view.units):
+                if is_only_answer(old, seq, view.units) and _says_the_same(old, seq, view):
                     yield old, lead
                 else:
                     left.append(old)
@@ -68,6 +74,23 @@ class SupersededStatus:
         return f"superseded by {witness['id']}"
 
 
+def _key_of_command(asked: Event, fact: Command, answer: Event) -> Hashable | None:
+    """What a command that runs no risk asks; None for one that acts."""
+    if is_stand_in(text_of(answer)):
+        return None
+    if is_snapshot(fact.text) or isinstance(fact, TestRun | Build) or looks_only(fact.text):
+        return "command", *question(asked)
+    return None
+
+
+def _says_the_same(old: int, new: int, view: View) -> bool:
+    """Whether a command's newer answer stands for the one before; of all else the newer one always does."""
+    fact = view.facts.of(view.units.lead(old))
+    if not isinstance(fact, Command) or is_snapshot(fact.text):
+        return True
+    return same_outcome(view.events[old], view.events[new])
+
+
 def _is_whole(lead: int, view: View) -> bool:
-    fact = semantics(view.events[lead])
+    fact = view.facts.of(lead)
     return not isinstance(fact, Status) or fact.whole

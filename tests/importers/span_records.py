@@ -65,7 +65,7 @@ class Log:
     def traces(self):
         found = conversations(self.spans, "test", "spans")
         check(found)
-        read = sum(trace.extra["records_read"] + sum(trace.ignored.values()) for trace in found)
+        read = sum(trace.records_read + sum(trace.ignored.values()) for trace in found)
         assert not found or read == len(self.spans)
         return found
 

@@ -10,9 +10,7 @@ from importer_checks import (
     accounted,
     check,
     claimants,
-    cut_and_flipped,
     needs_corpus,
-    survive,
     told,
     tree,
     types,
@@ -260,15 +258,6 @@ def test_the_recorded_history_holds_what_was_counted():
     assert (accounted(traces), trace.problems, len(trace.windows)) == (5, [], 1)
     blocks = [block for block in data.decode().split("\n\n") if block.strip()]
     assert accounted(traces) == len(blocks)
-
-
-@pytest.mark.parametrize("path", [SAMPLE, CORPUS / "aider" / "cass.aider.chat.history.md"], ids=str)
-def test_damaged_histories_give_sound_traces_or_our_error(path):
-    if not path.is_file():
-        pytest.skip("the corpus of real traces is not beside the checkout")
-    for damaged in cut_and_flipped(path.read_bytes()):
-        aider.sniff(damaged)
-        survive(read_all, damaged)
 
 
 def test_types_of_the_sample_are_all_that_the_format_has():

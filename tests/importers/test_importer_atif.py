@@ -31,7 +31,7 @@ def test_each_kind_of_step_has_its_events():
     assert trace.events[4]["origin"] == {"path": "steps/2"}
     assert trace.usage == [Usage("c1", 6, 2, 4)]
     assert (trace.title, trace.model) == ("fix it", "m")
-    assert trace.extra == {"records_read": 4, "session_id": "s", "agent": "coder", "agent_version": "2"}
+    assert trace.extra == {"session_id": "s", "agent": "coder", "agent_version": "2"}
 
 
 @pytest.mark.parametrize("version", [f"1.{minor}" for minor in range(9)])

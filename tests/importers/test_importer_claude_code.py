@@ -77,7 +77,7 @@ def test_what_the_model_never_sees_is_counted_by_kind():
         user("u1", None, "Hi"),
         line("progress", "p1", "u1", data={"message": {"content": "x"}}),
         line("system", "s1", "p1", subtype="turn_duration"),
-        line("attachment", "t1", "s1", attachment={"type": "skill_listing", "content": "x"}),
+        line("attachment", "t1", "s1", attachment={"type": "command_permissions", "allowedTools": ["Bash"]}),
         user("c1", "t1", "<local-command-caveat>Caveat: …</local-command-caveat>", isMeta=True),
         user("c2", "c1", "<command-name>/mcp</command-name><command-args></command-args>"),
         user("c3", "c2", "<local-command-stdout>done</local-command-stdout>"),
@@ -90,7 +90,7 @@ def test_what_the_model_never_sees_is_counted_by_kind():
         "file-history-snapshot": 1,
         "progress": 1,
         "system/turn_duration": 1,
-        "attachment/skill_listing": 1,
+        "attachment/command_permissions": 1,
         "local command caveat": 1,
         "local command": 2,
         "blank text": 1,
@@ -214,6 +214,20 @@ def test_the_sample_shows_each_thing_it_was_written_for():
     assert len(SAMPLE.read_text("utf-8").splitlines()) == 44
 
 
+def test_the_sample_with_a_plan_shows_each_thing_it_was_written_for():
+    trace = load_trace(SAMPLE.with_name("claude-code-plan.jsonl"))
+    check(trace)
+    decided = [event["content"] for event in trace.events if {"answer", "plan"} & {*event.get("tags", ())}]
+    assert decided == [
+        "Where should answers be kept? → On disk, in the user's cache folder",
+        "Approved the plan: Keep forecasts for ten minutes",
+    ]
+    assert only(trace, "abandon")["content"] == "taken back by a later edit of src/forecast.py"
+    assert only(trace, "file_read")["path"] == "/home/dev/forecast/src/forecast.py"
+    said = [event["content"] for event in trace.events if event["type"] == "requirement"]
+    assert said[1:] == ["And a line about --no-cache in the README, please"]
+
+
 # any session
 
 UUIDS = st.sampled_from(["a", "b", "c", "d", "e", "f", "g", "12345678-aaaa-4aaa-8aaa-aaaaaaaaaaaa", None, 7])
@@ -247,5 +261,5 @@ RECORDS = st.builds(
 def test_any_session_keeps_the_promises_and_accounts_for_each_line(made):
     made = [user("first", None, "so that the file is claimed"), *made]
     traces = load_all(*made)
-    accounted = sum(trace.extra["records_read"] + sum(trace.ignored.values()) for trace in traces)
+    accounted = sum(trace.records_read + sum(trace.ignored.values()) for trace in traces)
     assert accounted + sum(len(trace.problems) for trace in traces) == len(made)

@@ -142,66 +142,33 @@ def test_words_between_a_call_and_its_rejection_are_not_abandoned():
     assert tree(trace) == {"u1": None, "t1": "u1", "q1": "u1", "t1:r": "t1", "t1:abandon": "t1:r"}
 
 
-# windows
+def test_a_rewind_to_before_the_first_prompt_begins_the_session_anew():
+    trace = load(
+        {"type": "file-history-snapshot", "messageId": "u1", "snapshot": {}, "isSnapshotUpdate": False},
+        user("u1", None, "a"),
+        says("a1", "u1", "b"),
+        user("u2", "a1", "c"),
+        {"type": "last-prompt", "leafUuid": "u1", "sessionId": "s"},
+        user("u3", None, "d"),
+        says("a3", "u3", "e"),
+    )
+    assert only(trace, "abandon")["ref_to"] == ["u1"]
+    assert tree(trace) == {"u1": None, "a1": "u1", "u2": "a1", "u1:abandon": None, "u3": "u1:abandon", "a3": "u3"}
 
 
-def test_a_compaction_opens_a_window_with_its_summary():
+def test_a_second_prompt_without_a_parent_is_no_rewind_in_another_session_or_before_an_answer():
+    other = load(user("u1", None, "a"), says("a1", "u1", "b"), user("u2", None, "c", sessionId="t"))
+    assert "abandon" not in {event["type"] for event in other.events}
+    unanswered = load(user("u1", None, "a"), user("u2", None, "b"), says("a2", "u2", "c"))
+    assert "abandon" not in {event["type"] for event in unanswered.events}
+
+
+def test_a_restored_state_of_the_code_is_no_branch():
     trace = load(
         user("u1", None, "a"),
-        boundary("c1", "u1", trigger="manual", preTokens=9),
-        user("c2", "c1", "This session is being continued", isCompactSummary=True),
-        says("a1", "c2", "b"),
+        says("a1", "u1", "b"),
+        {"type": "file-history-snapshot", "messageId": "u1", "snapshot": {"messageId": "u1"}, "isSnapshotUpdate": True},
+        user("u2", "a1", "c"),
     )
-    assert [(w.start, w.stop, w.opened_by, w.tokens_before) for w in trace.windows] == [
-        (0, 1, "start", None),
-        (1, 3, "manual", 9),
-    ]
-    assert trace.events[1]["tags"] == ["summary"]
-    assert tree(trace) == {"u1": None, "c2": None, "a1": "c2"}
-
-
-def test_a_summary_whose_boundary_was_lost_opens_a_window_too():
-    trace = load(
-        user("u1", None, "a"),
-        boundary("c1", "u1", trigger="auto"),
-        user("c2", "c1", "Summary", isCompactSummary=True),
-        user("c3", "c2", "Summary", isCompactSummary=True),
-    )
-    assert [(w.start, w.stop, w.opened_by) for w in trace.windows] == [
-        (0, 1, "start"),
-        (1, 2, "auto"),
-        (2, 3, "unknown"),
-    ]
-
-
-def test_a_file_that_begins_with_a_boundary_has_one_window():
-    trace = load(boundary("c1", "x", trigger="auto"), user("c2", "c1", "Summary", isCompactSummary=True))
-    assert [(w.start, w.stop, w.opened_by) for w in trace.windows] == [(0, 1, "auto")]
-
-
-def test_a_late_answer_does_not_reach_into_the_window_before():
-    trace = load(
-        user("u1", None, "a"),
-        says("a1", "u1", call("t1")),
-        boundary("c1", "a1"),
-        user("c2", "c1", "Summary", isCompactSummary=True),
-        user("r1", "a1", [result("t1", REFUSED)]),
-    )
-    assert (trace.events[-1]["parent_id"], trace.events[-1]["call_id"]) == ("c2", "t1")
-
-
-def test_a_rewind_from_behind_a_compaction_opens_a_window():
-    trace = load(
-        user("u1", None, "a"),
-        user("b1", "u1", "b"),
-        boundary("c1", "b1"),
-        user("c2", "c1", "Summary", isCompactSummary=True),
-        user("d1", "u1", "d"),
-        says("d2", "d1", "e"),
-    )
-    assert [(w.start, w.stop, w.opened_by) for w in trace.windows] == [
-        (0, 2, "start"),
-        (2, 3, "unknown"),
-        (3, 5, "rewind"),
-    ]
-    assert tree(trace)["d1"] is None
+    assert tree(trace) == {"u1": None, "a1": "u1", "u2": "a1"}
+    assert trace.ignored == {"file-history-snapshot": 1}

@@ -87,6 +87,16 @@ def test_calls_without_ids_are_paired_in_order():
     assert [e["call_id"] for e in trace.events if e["type"] == "tool_result"] == ["a1.0", "a1.1"]
 
 
+def test_a_result_that_is_a_record_of_its_own_keeps_what_its_message_holds():
+    trace = load(
+        user("u1", None, "Go"),
+        says("a1", "u1", call("t1")),
+        line("tool_result", "r1", "a1", {"role": "tool", "content": "fn main() {}"}),
+    )
+    event = only(trace, "tool_result")
+    assert (event["call_id"], event["result"]) == ("t1", "fn main() {}")
+
+
 def test_a_result_whose_call_was_lost_is_kept():
     event = only(load(user("u1", None, "Go"), user("r1", "u1", [result("t9", "late")])), "tool_result")
     assert (event["id"], event["call_id"], event["parent_id"]) == ("t9:r", "t9", "u1")

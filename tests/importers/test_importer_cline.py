@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from cline_records import ENVIRONMENT, TASK, bot, only, read, read_all, text, use, user
-from importer_checks import check, told, tree
+from importer_checks import accounted, check, told, tree
 
 # messages
 
@@ -181,6 +181,14 @@ def test_an_answer_of_a_person_protects_its_result_and_a_files_text_does_not():
         user("[read_file for 'a'] Result:\n<answer>x</answer>"),
     )
     assert [event.get("tags") for event in only(trace, "tool_result")] == [["user"], None]
+
+
+def test_what_is_no_message_in_an_envelope_is_reported():
+    traces = read_all({"version": 1, "messages": [user("Fix it."), 7, bot(text("Done."))]})
+    assert [problem.text for problem in traces[0].problems] == [
+        "messages/1: a number where an object was expected (skipped)"
+    ]
+    assert accounted(traces) == 3
 
 
 def test_what_else_stands_in_a_message_to_the_model():

@@ -90,7 +90,7 @@ def test_a_session_of_december_2025():
     assert (call["tool_name"], result["call_id"], result["result"]["exitCode"]) == ("run_shell_command", call["id"], 0)
     (usage,) = trace.usage
     assert (usage.input_tokens, usage.cache_read, usage.output_tokens) == (12091 - 10880, 10880, 182)
-    assert trace.extra["records_read"] == 17
+    assert trace.records_read == 17
     assert trace.ignored == {"session_meta": 1, "event_msg/user_message": 1, "turn_context": 1}
 
 
@@ -137,7 +137,7 @@ def test_drifted_files_of_flat_records(name, read):
     }
     results = [e for e in trace.events if e["type"] == "tool_result"]
     assert [e["parent_id"] for e in results] == [e["call_id"] for e in results]
-    assert trace.extra["records_read"] == read
+    assert trace.records_read == read
 
 
 @needs_corpus
@@ -168,8 +168,8 @@ def test_the_start_of_a_real_session_of_2025_with_damaged_bytes():
     assert [u.output_tokens for u in trace.usage] == [info["last_token_usage"]["output_tokens"] for info in reports]
     assert [u.event_id for u in trace.usage] == [e["id"] for e in trace.events if e["type"] == "tool_call"]
     assert trace.title.startswith("幫我檢查一下 go.mod")
-    assert trace.extra["records_read"] == 22
-    assert trace.extra["records_read"] + sum(trace.ignored.values()) == len(payloads) == 40
+    assert trace.records_read == 22
+    assert trace.records_read + sum(trace.ignored.values()) == len(payloads) == 40
     assert [problem.text for problem in doc.problems] == [
         "bytes that are not UTF-8, first on line 11 (each replaced by U+FFFD)"
     ]

@@ -151,8 +151,8 @@ def test_the_real_session_holds_what_an_independent_count_finds():
     assert Counter(e["type"] for e in trace.events) == {
         "constraint": 2, "decision": 7, "requirement": 1, "tool_call": 13, "tool_result": 13,
     }  # fmt: skip
-    assert trace.extra["records_read"] == 24
-    assert trace.extra["records_read"] + sum(trace.ignored.values()) == len(raw) == 55
+    assert trace.records_read == 24
+    assert trace.records_read + sum(trace.ignored.values()) == len(raw) == 55
     assert (trace.ignored["tool.execution_start"], trace.ignored["repeated system.message"]) == (11, 1)
     assert (trace.problems, len(trace.windows), abandons(trace)) == ([], 1, [])
     assert trace.model == "claude-sonnet-4.6"
@@ -168,7 +168,7 @@ def test_the_log_that_hooks_kept_loses_only_its_damaged_line():
         ("decision", "Recovered after truncation."),
     ]
     assert [problem.line for problem in trace.problems] == [2]
-    assert (trace.extra["records_read"], trace.ignored) == (2, {})
+    assert (trace.records_read, trace.ignored) == (2, {})
     assert (trace.cwd, trace.extra["session_id"]) == ("/workspaces/recovery", "cli-session-truncated")
 
 

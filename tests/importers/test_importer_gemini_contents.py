@@ -10,7 +10,6 @@ from importer_checks import (
     accounted,
     check,
     check_sample,
-    survive_damage,
     told,
     tree,
 )
@@ -154,7 +153,3 @@ def test_a_list_longer_than_the_head_is_known():
 
 def test_the_sample_is_claimed_by_this_format_alone_and_is_read_without_problems():
     check_sample(gemini_contents, SAMPLE)
-
-
-def test_damage_of_any_kind_gives_sound_traces_or_our_error():
-    survive_damage(gemini_contents, read, SAMPLE.read_bytes(), 300)

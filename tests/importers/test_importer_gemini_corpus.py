@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 from importer_checks import (
     CORPUS,
     accounted,
     check,
     claimants,
-    cut_and_flipped,
     needs_corpus,
     paired,
-    survive,
     types,
-    with_other_types,
 )
 
 from context_gc.importers import gemini_cli, gemini_contents
@@ -84,16 +79,3 @@ def test_the_usage_of_the_newer_form():
 def test_recorded_responses_are_no_session():
     path = CORPUS / "malformed" / "geminicli-recorded-responses-notasession.json"
     assert not claimants(decode(path.read_bytes(), path.name).head)
-
-
-@needs_corpus
-@every_file
-def test_a_damaged_file_gives_sound_traces_or_our_error(name, importer):
-    data = (CORPUS / "gemini_cli" / name).read_bytes()
-    for damaged in cut_and_flipped(data):
-        survive(lambda data: importer.read(decode(data, "x")), damaged)
-    values = [json.loads(line) for line in data.splitlines()] if name.endswith("l") else json.loads(data)
-    for value in with_other_types(values, 100):
-        rows = value if name.endswith("l") and isinstance(value, list) else [value]
-        text = "\n".join(map(json.dumps, rows)) or " "
-        survive(lambda data: importer.read(decode(data, "x")), text.encode())

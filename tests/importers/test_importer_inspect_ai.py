@@ -32,7 +32,7 @@ def test_model_events_give_the_conversation_with_times_usage_and_facts_about_the
     assert [each["timestamp"] % 60_000 // 1000 for each in trace.events] == [1, 2, 2, 4, 5]
     assert trace.usage == [Usage("c1", 9, 2), Usage("e5", 9, 2)]
     assert (trace.title, trace.model, trace.problems) == ("bench 1 epoch 1", "p/m", [])
-    assert trace.extra == {"records_read": 4, "epoch": 1, "sample_id": 1, "task": "bench", "scores": {"match": "C"}}
+    assert trace.extra == {"epoch": 1, "sample_id": 1, "task": "bench", "scores": {"match": "C"}}
     assert trace.ignored == {"sample_init event": 1, "score event": 1}
     assert trace.events[3]["origin"] == {"path": "samples/0/events/3", "message": 2}
 

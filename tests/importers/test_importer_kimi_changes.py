@@ -164,8 +164,8 @@ def test_the_real_session_holds_what_an_independent_count_finds():
     assert [usage.output_tokens for usage in trace.usage] == [
         event["usage"]["output"] for event in loop if event["type"] == "step.end"
     ]
-    assert trace.extra["records_read"] == 104
-    assert trace.extra["records_read"] + sum(trace.ignored.values()) == len(raw) == 200
+    assert trace.records_read == 104
+    assert trace.records_read + sum(trace.ignored.values()) == len(raw) == 200
     assert (trace.problems, abandons(trace)) == ([], [])
     assert count == {"constraint": 7, "requirement": 16, "decision": 30, "tool_call": 19, "tool_result": 19}
     assert trace.cwd == "/private/tmp/as-agent-lab/kimi/project"

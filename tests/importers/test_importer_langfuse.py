@@ -260,10 +260,3 @@ def test_damaged_files_give_sound_traces_or_our_error():
         survive(damaged_read, data)
     for copy in with_other_types(sound, 150):
         survive(damaged_read, json.dumps(copy).encode())
-
-
-@needs_corpus
-@pytest.mark.parametrize("name", ["langfuse-1.json", "langfuse-3.json"])
-def test_damaged_recordings_give_sound_traces_or_our_error(name):
-    for data in cut_and_flipped((CORPUS / "langfuse" / name).read_bytes(), 5):
-        survive(damaged_read, data)

@@ -11,12 +11,9 @@ from importer_checks import (
     accounted,
     check,
     claimants,
-    cut_and_flipped,
     needs_corpus,
     paired,
-    survive,
     types,
-    with_other_types,
 )
 
 from context_gc.importers import mini_swe_agent
@@ -79,19 +76,3 @@ def test_the_long_run_agrees_with_a_count_of_its_own_json():
     assert sum(usage.output_tokens for usage in trace.usage) == sum(r["completion_tokens"] for r in reports)
     words = [each for each in raw if each["role"] == "assistant" and each["content"].strip()]
     assert types(trace)["decision"] == len(words)
-
-
-# damage
-
-
-@pytest.mark.parametrize("path", [SAMPLE, CORPUS / "mini_swe_agent" / "test-local.traj.json"], ids=str)
-def test_damaged_runs_give_sound_traces_or_our_error(path):
-    if not path.is_file():
-        pytest.skip("the corpus of real traces is not beside the checkout")
-    data = path.read_bytes()
-    for damaged in cut_and_flipped(data):
-        mini_swe_agent.sniff(damaged)
-        survive(read_all, damaged)
-    for value in with_other_types(json.loads(data)):
-        mini_swe_agent.sniff(json.dumps(value).encode())
-        survive(read_all, json.dumps(value).encode())

@@ -7,6 +7,7 @@ import json
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from importer_checks import accounted
 
 from context_gc.errors import TraceError, UnknownFormat
 from context_gc.load import load_trace, load_traces
@@ -71,6 +72,13 @@ def test_an_invalid_event_is_skipped_and_named_with_its_line():
     assert [event["id"] for event in trace.events] == ["e1", "e3"]
     text = "event 'e2': field 'timestamp' is -1, expected a whole number >= 0 (skipped)"
     assert trace.problems == [Problem(2, text)]
+    assert (trace.records_read, accounted([trace])) == (2, 3)
+
+
+def test_a_problem_of_the_whole_file_keeps_no_record_out():
+    trace = load_trace(jsonl(EVENTS).encode() + b"\n\0\xff\n")
+    assert [problem.records for problem in trace.problems] == [0, 0, 1]
+    assert (trace.records_read, accounted([trace])) == (len(EVENTS), len(EVENTS) + 1)
 
 
 def test_problems_come_in_the_order_of_their_lines():

@@ -10,7 +10,6 @@ from importer_checks import (
     CORPUS,
     accounted,
     claimants,
-    cut_and_flipped,
     needs_corpus,
     paired,
     survive,
@@ -198,7 +197,7 @@ def test_the_openhands_messages_hold_what_was_counted_by_hand():
     assert types(trace) == {"constraint": 1, "requirement": 1, "decision": 5, "tool_call": 6, "tool_result": 6}
     assert paired(trace) == 6
     assert (trace.problems, trace.ignored, len(trace.windows)) == ([], {}, 1)
-    assert trace.extra["records_read"] == 14
+    assert trace.records_read == 14
     assert messages(trace) == json.loads(path.read_bytes())
 
 
@@ -221,15 +220,6 @@ def test_the_rows_of_tau2_hold_what_their_json_says():
         assert json.dumps(messages(trace)) == json.dumps(each["messages"])
     assert accounted(traces) == 24
     assert "abandon" not in types(traces[0])
-
-
-@needs_corpus
-@pytest.mark.parametrize("name", FILES)
-def test_damaged_corpus_files_give_sound_traces_or_our_error(name):
-    whole = (CORPUS / "openai_chat" / name).read_bytes()[:60_000]
-    for data in cut_and_flipped(whole, 20):
-        survive(lambda data: openai_chat.read(decode(data, "x")), data)
-        openai_chat.sniff(data)
 
 
 def test_values_of_other_types_anywhere_give_sound_traces_or_our_error():

@@ -10,7 +10,6 @@ from importer_checks import (
     accounted,
     check,
     check_sample,
-    survive_damage,
     told,
     tree,
 )
@@ -194,7 +193,7 @@ def test_reasoning_that_is_counted_apart_is_output():
 def test_the_session_is_described():
     trace = load(user("u1", "Hi"), says("a1", "x", modelID="m1"), parentID="ses_0")
     assert (trace.title, trace.model, trace.cwd) == ("Shop", "m1", "/home/dev/shop")
-    assert trace.extra == {"session_id": "ses_1", "parent_session": "ses_0", "records_read": 4}
+    assert trace.extra == {"session_id": "ses_1", "parent_session": "ses_0"}
     assert load(user("u1", "Hi"), title=None).title == "Hi"
 
 
@@ -249,7 +248,3 @@ def test_an_export_is_known_by_its_info(value, claimed):
 
 def test_the_sample_is_claimed_by_this_format_alone_and_is_read_without_problems():
     check_sample(opencode, SAMPLE)
-
-
-def test_damage_of_any_kind_gives_sound_traces_or_our_error():
-    survive_damage(opencode, read, SAMPLE.read_bytes(), 200)

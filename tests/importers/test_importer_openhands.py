@@ -130,17 +130,19 @@ def test_failures_are_told_by_the_format():
     assert only(trace, "error")[0]["message"] == "lost"
 
 
-def test_code_that_only_shows_a_part_of_a_file_knows_which():
+def test_code_that_only_shows_or_edits_a_part_of_a_file_knows_which():
     trace = read(
         GO,
         act(1, "run_ipython", code="open_file('/r/a.py')"),
         obs(2, "run_ipython", FILE, 1),
         act(3, "run_ipython", code="edit_file_by_replace('/r/a.py', to_replace='x', new_content='y')"),
         obs(4, "run_ipython", FILE.replace("total", "total after edit"), 3),
+        act(5, "run_ipython", code="open_file('/r/a.py')\nprint(1)"),
+        obs(6, "run_ipython", FILE, 5),
     )
-    opened, edit = only(trace, "tool_call")
-    assert opened["shows"] == {"path": "/r/a.py", "offset": 1, "limit": 1, "lines": 9}
-    assert "shows" not in edit
+    opened, edit, more = only(trace, "tool_call")
+    assert opened["shows"] == edit["shows"] == {"path": "/r/a.py", "offset": 1, "limit": 1, "lines": 9}
+    assert "shows" not in more
 
 
 def test_a_rejected_call_is_given_up():

@@ -11,14 +11,11 @@ from importer_checks import (
     accounted,
     check,
     claimants,
-    cut_and_flipped,
     needs_corpus,
     own,
     paired,
-    survive,
     told,
     types,
-    with_other_types,
 )
 from openhands_records import GO, act, obs, read, read_all
 
@@ -253,22 +250,3 @@ def test_usage_of_the_recorded_trajectory_is_the_providers():
     reports = [(u.input_tokens, u.output_tokens, u.cache_read, u.cache_write) for u in trace.usage]
     assert reports == [(4, 95, 0, 3471), (6, 111, 3471, 139), (6, 85, 3610, 188), (6, 67, 3798, 129)]
     assert [event["exit_code"] for event in trace.events if "exit_code" in event] == [0]
-
-
-# damage
-
-
-@pytest.mark.parametrize(
-    "path", [SAMPLE, CORPUS / "openhands" / "traj-basic.json", CORPUS / "openhands" / "prontoqa-output.jsonl"], ids=str
-)
-def test_damaged_files_give_sound_traces_or_our_error(path):
-    if not path.is_file():
-        pytest.skip("the corpus of real traces is not beside the checkout")
-    data = path.read_bytes()
-    for damaged in cut_and_flipped(data):
-        openhands.sniff(damaged)
-        survive(read_all, damaged)
-    values = json.loads(data) if path.suffix == ".json" else [json.loads(line) for line in data.splitlines()]
-    for value in with_other_types(values):
-        openhands.sniff(json.dumps(value).encode())
-        survive(read_all, json.dumps(value).encode())

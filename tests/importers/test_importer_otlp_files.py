@@ -198,9 +198,3 @@ def test_damaged_files_give_sound_traces_or_our_error():
         survive(damaged_read, data)
     for copy in with_other_types(SOUND, 150):
         survive(damaged_read, json.dumps(copy).encode())
-
-
-@needs_corpus
-def test_a_damaged_recording_gives_sound_traces_or_our_error():
-    for data in cut_and_flipped(FILE.read_bytes(), 6):
-        survive(damaged_read, data)

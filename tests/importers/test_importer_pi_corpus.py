@@ -15,13 +15,10 @@ from importer_checks import (
     accounted,
     check,
     claimants,
-    cut_and_flipped,
     needs_corpus,
     own,
     paired,
-    survive,
     types,
-    with_other_types,
 )
 
 from context_gc.importers import pi
@@ -188,16 +185,3 @@ def test_a_result_is_the_recorded_content_verbatim():
     messages = [record.get("message", {}) for record in raw(path)]
     recorded = {each["toolCallId"]: each["content"] for each in messages if each.get("role") == "toolResult"}
     assert {e["call_id"]: e["result"] for e in own(load(path)) if e["type"] == "tool_result"} == recorded
-
-
-@needs_corpus
-@every_file
-def test_a_damaged_session_gives_sound_traces_or_our_error(path):
-    data = path.read_bytes()
-    small = len(data) < 400_000
-    for damaged in cut_and_flipped(data, 20 if small else 3):
-        survive(lambda data: pi.read(decode(data, "x")), damaged)
-    for records in with_other_types(raw(path), 60 if small else 5):
-        if isinstance(records, list):
-            text = "\n".join(map(json.dumps, records)) or " "
-            survive(lambda data: pi.read(decode(data, "x")), text.encode())

@@ -66,7 +66,7 @@ def test_each_line_is_a_message_in_the_words_of_either_provider():
     assert trace.events[3]["origin"] == {"line": 3, "at": ["content", 1, "text"]}
     assert tree(trace)["c1:r"] == "c1"
     assert [assembled([event]) for event in trace.events if event["origin"]["line"] == 4] == [LINES[3]]
-    assert (trace.title, trace.extra["records_read"]) == ("go", 5)
+    assert (trace.title, trace.records_read) == ("go", 5)
 
 
 def test_lines_without_a_role_are_opaque_blank_ones_are_counted_and_broken_ones_are_problems():

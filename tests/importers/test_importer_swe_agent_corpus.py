@@ -11,12 +11,9 @@ from importer_checks import (
     accounted,
     check,
     claimants,
-    cut_and_flipped,
     needs_corpus,
     paired,
-    survive,
     types,
-    with_other_types,
 )
 
 from context_gc.importers import swe_agent
@@ -82,19 +79,3 @@ def test_calls_and_results_are_the_recorded_ones_counted_from_the_file_itself(na
     assert len(only(trace, "tool_call")) == len(acted)
     heard = [each["content"] for each in mine[2:] if each["role"] != "assistant"]
     assert [event["result"] for event in only(trace, "tool_result")][: len(heard)] == heard
-
-
-# damage
-
-
-@pytest.mark.parametrize("path", [SAMPLE, *(CORPUS / "swe_agent" / name for name in list(RECORDED)[1:3])], ids=str)
-def test_damaged_runs_give_sound_traces_or_our_error(path):
-    if not path.is_file():
-        pytest.skip("the corpus of real traces is not beside the checkout")
-    data = path.read_bytes()
-    for damaged in cut_and_flipped(data):
-        swe_agent.sniff(damaged)
-        survive(read_all, damaged)
-    for value in with_other_types(json.loads(data)):
-        swe_agent.sniff(json.dumps(value).encode())
-        survive(read_all, json.dumps(value).encode())

@@ -11,7 +11,6 @@ from importer_checks import (
     accounted,
     check,
     claimants,
-    cut_and_flipped,
     needs_corpus,
     paired,
     survive,
@@ -135,6 +134,13 @@ def test_a_run_without_messages_gives_no_trace_and_is_told():
         tau_bench.read(decode(b'[{"task_id": 0, "traj": [], "info": {"error": "EOF"}}]', "x"))
 
 
+def test_the_messages_of_a_run_that_gives_no_trace_are_accounted_for():
+    blank = {"id": "s", "messages": [{"role": "assistant", "content": " "}, {"role": "user", "content": ""}]}
+    traces = load_all({"info": {}, "tasks": [], "simulations": [blank, RUN]})
+    assert [trace.ignored["blank message"] for trace in traces] == [3]
+    assert accounted(traces) == len(RUN["messages"]) + 2
+
+
 @needs_corpus
 def test_the_airline_runs_hold_what_their_json_says():
     path = CORPUS / "tau2_bench" / AIRLINE
@@ -154,7 +160,7 @@ def test_the_airline_runs_hold_what_their_json_says():
         }
         assert paired(trace) == roles["tool"]
         assert (len(trace.windows), trace.problems, trace.ignored) == (1, [], {})
-        assert trace.extra["records_read"] == len(messages)
+        assert trace.records_read == len(messages)
         assert trace.extra["reward"] == run["reward_info"]["reward"]
         assert trace.model == "gpt-4.1-mini-2025-04-14"
     assert sum((Counter(types(trace)) for trace in traces), Counter()) == {
@@ -167,9 +173,7 @@ def test_the_retail_example_holds_what_was_counted_by_hand():
     (trace,) = load_all((CORPUS / "tau2_bench" / RETAIL).read_bytes())
     assert types(trace) == {"requirement": 5, "decision": 5, "tool_call": 5, "tool_result": 5}
     assert paired(trace) == 5
-    assert (
-        trace.extra | {"task_id": "1", "trial": 0, "termination_reason": "user_stop", "records_read": 20} == trace.extra
-    )
+    assert trace.extra | {"task_id": "1", "trial": 0, "termination_reason": "user_stop"} == trace.extra
     assert trace.events[0]["timestamp"] == 1780650000000
 
 
@@ -177,13 +181,6 @@ def read(data):
     document = decode(data, "x")
     tau_bench.sniff(document.head)
     return tau_bench.read(document)
-
-
-@needs_corpus
-@pytest.mark.parametrize("name", [AIRLINE, RETAIL])
-def test_damaged_corpus_files_give_sound_traces_or_our_error(name):
-    for data in cut_and_flipped((CORPUS / "tau2_bench" / name).read_bytes(), 20):
-        survive(read, data)
 
 
 def test_values_of_other_types_anywhere_give_sound_traces_or_our_error():

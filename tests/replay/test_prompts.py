@@ -9,7 +9,7 @@ from replayed import Words, calls, result, says, traced, user
 
 from context_gc import Budget, ContextGC, Policy, TraceError, Usage, compact_events, load_traces
 from context_gc.policy import KNOWN_STAGES
-from context_gc.replay import context_at, replay
+from context_gc.replay import context_at, prompts, replay
 from context_gc.replay.calls import model_calls, stretches
 from context_gc.tokens import COUNTERS, family_of
 from context_gc.trace import Trace, Window
@@ -143,17 +143,16 @@ def test_a_real_session_gives_what_an_agents_loop_gives_byte_for_byte(path, name
     policy = POLICIES[name]
     trace = load_traces(CORPUS / path)[0]
     counter = COUNTERS[family_of(trace.model)]
-    lived = iter(replay(trace, policy, measure=False).calls)
+    lived = prompts(trace, policy, counter)
     for stretch in stretches(trace):
         client, size = ContextGC(policy, counter=counter), 0
         for call in stretch.calls:
-            row = next(lived)
+            row, text = next(lived)
             client.extend(stretch.events[size : call.start])
             size = call.start
             result = client.compact(cold=row.cold)
-            assert result["tokens_after"] == row.tokens
-            if call is stretch.calls[-1] or call.number % 40 == 0:
-                assert context_at(trace, call.number, policy, counter) == result["prompt"]
+            assert (text, row.tokens) == (result["prompt"], result["tokens_after"])
+    assert next(lived, None) is None
 
 
 @needs_corpus

@@ -65,7 +65,7 @@ def read(document: Document) -> list[Trace]:
         trace = teller.done()
         said = next((event["content"] for event in trace.events if event["type"] == "requirement"), "")
         trace.title = one_line(said) or teller.begun
-        trace.extra["records_read"] = len(session) - sum(trace.ignored.values())
+        trace.records_read = len(session) - sum(trace.ignored.values())
         traces.append(trace)
     if not traces:
         raise TraceError(document.name, "nobody says anything in it", "name a file that holds a chat")

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from ...errors import TraceError
@@ -62,7 +63,7 @@ def read_group(documents: Sequence[Document]) -> list[Trace]:
     problems: list[Problem] = []
     for document in documents:
         found, told = roots(document)
-        problems += [Problem(each.line, f"{document.name}: {each.text}") for each in told]
+        problems += [replace(each, text=f"{document.name}: {each.text}") for each in told]
         chain += [({"member": document.name, **origin}, value) for origin, value in _segments(found, problems)[:1]]
     return _traces([chain], documents[0].name, problems)
 
@@ -105,7 +106,7 @@ def _traces(chains: Iterable[list[Segment]], source: str, problems: list[Problem
         goes_on = text_at(chain[-1][1], "continued_trajectory_ref")
         if goes_on:
             text = f"it goes on in {goes_on[:200]!r}, which was not read with it (open the folder that holds both)"
-            problems.append(Problem(None, text))
+            problems.append(Problem(None, text, 0))
         if reader.steps:
             traces.append(reader.done(embedded))
         inner = []

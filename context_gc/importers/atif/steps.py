@@ -12,6 +12,7 @@ from ..dialects.payloads import Tokens, count_at
 from ..files.document import kind_of
 from ..model_calls.events import Writer, sums_up
 from ..recording.history import one_line
+from ..recording.names import milliseconds
 from ..recording.recorder import Recorder
 
 _COMPACTION = re.compile(r"context (?:summari|compact)|summari[sz]ation and handoff|compaction", re.IGNORECASE)
@@ -67,7 +68,7 @@ class Steps:
         trace = self.recorder.done()
         said = next((event["content"] for event in trace.events if event["type"] == "requirement"), "")
         trace.title = one_line(said) or self._about.get("session_id", "")
-        trace.extra = {"records_read": self._read, **self._about}
+        trace.records_read, trace.extra = self._read, {**self._about}
         if embedded:
             trace.extra["agent_id"] = self._about.get("trajectory_id", "")
             trace.title = f"subagent {trace.extra['agent_id'] or self._about.get('agent', '')}: {trace.title}"
@@ -79,8 +80,9 @@ class Steps:
         voice = _VOICE.get(text_at(step, "source"), "user")
         results = self._objects(_held(step, "observation", "results"), origin, "result")
         if voice == "system" and _is_compaction(step, results):
-            self._open()
-            self._notice(step, results, origin)
+            told = _held(step, "extra", "context_management")
+            self._open(text_at(told, "trigger") or "auto", count_at(told, "tokens_before"))
+            self._notice(step, results, origin, _held(step, "extra", "context_management", "carried") is True)
             return
         more = {"copied": True} if step.get("is_copied_context") is True else {}
         calls = list(_calls(self._objects(step.get("tool_calls"), origin, "call"), str(origin["path"])))
@@ -88,7 +90,11 @@ class Steps:
         said = message({"content": step.get("message")}, voice)
         parts = [Part("thinking", thought)] if thought else []
         parts += [*(said.parts if said is not None else ()), *calls]
-        self._say(Message(voice, [part._replace(more={**part.more, **more}) for part in parts]), origin, bool(more))
+        facts = more | ({"message_id": origin["path"]} if voice == "assistant" else {})
+        self._say(Message(voice, [part._replace(more={**part.more, **facts}) for part in parts]), origin, bool(more))
+        for event in recorder.events[first:]:
+            late = milliseconds(event.pop("called_at", None))
+            event["timestamp"] = event["timestamp"] if late is None else late
         if voice == "assistant":
             self._acted, self._handover = True, False
             self._used(step)
@@ -99,15 +105,20 @@ class Steps:
         else:
             recorder.ignore("step without content")
 
-    def _open(self) -> None:
-        self.recorder.open_window("auto", self._tokens or None)
+    def _open(self, opened_by: str = "auto", tokens_before: int = 0) -> None:
+        self.recorder.open_window(opened_by, tokens_before or self._tokens or None)
         self.writer.begin_anew()
         self._handover = True
 
-    def _notice(self, step: dict[str, Any], results: Sequence[dict[str, Any]], origin: dict[str, Any]) -> None:
-        """A compaction step, and what every window begins with; a text of some length in it is the summary."""
+    def _notice(
+        self, step: dict[str, Any], results: Sequence[dict[str, Any]], origin: dict[str, Any], carried: bool
+    ) -> None:
+        """A compaction step, and what every window begins with; a text of some length in it is the summary.
+
+        `carried`: the steps that follow say what the window begins with, as what this project writes does.
+        """
         events = self.recorder.events
-        for said, place, before in self._opening:
+        for said, place, before in () if carried else self._opening:
             for old, new in zip(before, self.writer.write(said, place), strict=True):
                 events[new]["repeats"] = events[old]["id"]
         texts = [step.get("message"), *(result.get("content") for result in results)]
@@ -145,6 +156,7 @@ class Steps:
                 if type(extra) is dict
                 else {}
             )
+            self.recorder.at(text_at(extra, "timestamp") or None)
             agent = _agent(result)
             fields = {**more, **told, **({"agent_id": agent} if agent else {})}
             if call:
@@ -166,13 +178,15 @@ class Steps:
                 found.append(each)
             else:
                 text = f"{origin['path']}: {what} {place} is {kind_of(each)}, not an object (skipped)"
-                self._problems.append(Problem(origin.get("line"), text))
+                self._problems.append(Problem(origin.get("line"), text, 0))
         return found
 
     def _used(self, step: dict[str, Any]) -> None:
         report = step.get("metrics")
         cached = count_at(report, "cached_tokens")
-        tokens = Tokens.of_whole(count_at(report, "prompt_tokens"), count_at(report, "completion_tokens"), cached)
+        written = count_at(_held(step, "metrics", "extra"), "cache_creation_input_tokens")
+        sent, told = count_at(report, "prompt_tokens"), count_at(report, "completion_tokens")
+        tokens = Tokens.of_whole(sent, told, cached, written)
         self.recorder.used(len(self.recorder.events) - 1, *tokens)
         self._tokens = sum(tokens) or self._tokens
 
@@ -188,7 +202,12 @@ def _calls(listed: Sequence[Mapping[str, Any]], path: str) -> Iterator[Part]:
     for place, call in enumerate(listed):
         given = call.get("arguments")
         made = text_at(call, "tool_call_id") or f"{path}/{place}"
-        yield Part("call", {} if given is None else given, text_at(call, "function_name"), made)
+        extra = call.get("extra")
+        if type(extra) is dict and extra.get("wrapped_arguments") is True and type(given) is dict:
+            given = given.get("input")
+        time = text_at(extra, "timestamp")
+        more = {"called_at": time} if time else {}
+        yield Part("call", {} if given is None else given, text_at(call, "function_name"), made, more=more)
 
 
 def _references(result: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -203,7 +222,10 @@ def _agent(result: Mapping[str, Any]) -> str:
 
 
 def _is_compaction(step: Mapping[str, Any], results: Sequence[Mapping[str, Any]]) -> bool:
-    if _held(step, "extra", "context_management", "type") == "compaction" or _held(step, "extra", "compaction"):
+    managed = _held(step, "extra", "context_management", "type")
+    if managed == "none":
+        return False
+    if managed == "compaction" or _held(step, "extra", "compaction"):
         return True
     names = [value for result in results for each in _references(result) for value in each.values()]
     if any(type(each) is str and "summarization" in each for each in names):

@@ -1,8 +1,9 @@
-"""Claude Code: a session as its command line logs it, ~/.claude/projects/<project>/<session>.jsonl.
+"""Claude Code: sessions as its command line logs them, ~/.claude/projects/PROJECT/SESSION.jsonl.
 
-The main session is the first trace, each subagent in the same file one more. Record types that never
-reach the model are counted in `ignored`. Blind spots: files of a session's other subagents are not
-opened; a branch that was rewound to from behind a compaction starts a window of its own.
+The main session is the first trace, each subagent one more. The files of a project folder are read together:
+sessions, their subagents, and sessions that go on from one another, of which each line is read once. Record
+types that never reach the model are counted in `ignored`. Blind spots: tool results that were too large and
+stand in files of their own are not put back; a session that goes on from another begins where the other ends.
 """
 
 from __future__ import annotations
@@ -10,20 +11,23 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from ...errors import TraceError
 from ...trace import Problem, Trace
-from ..files.document import BLANK, Document, Record, objects
-from .blocks import why_none
-from .events import Builder
-from .lines import Line, classify, damage, same_record
-from .tree import Tree
+from ..files.document import BLANK, Document, objects
+from ..files.fields import text
+from . import files
+from .files import agent_of, is_description
+from .links import arranged, link
+from .log import Copied, Log, Told
+from .resumed import in_order, shared_keys
 
 name = "claude-code"
 
 RECORD_TYPES = frozenset(
     ("user", "assistant", "system", "progress", "summary", "attachment", "file-history-snapshot", "queue-operation")
 )  # many more exist; a session that matters has some of these early on
-TITLE_FIELDS = ("customTitle", "aiTitle", "summary")  #: of records that name the session, best first
-LONGEST_TITLE = 80  #: characters
+
+groups = files.groups
 
 
 def sniff(head: bytes) -> bool:
@@ -34,25 +38,53 @@ def sniff(head: bytes) -> bool:
 def read(document: Document) -> list[Trace]:
     """The main session and its subagents, the main session first. Damaged lines are reported and skipped.
 
-    `extra` of each trace holds `records_read` (how many are in it) and, where known, `session_id`,
-    `agent_id`. Every event has `origin` {"line", and "block" when it is one of several}; assistant
-    events have `message_id`; events away from the trace's directory have `cwd`.
+    `extra` of each trace holds, where known, `session_id`, `agent_id`, what links it to other traces (see
+    `links`) and `resumes`: the session that it goes on from. Every event has `origin` {"line", and "block"
+    when it is one of several}; assistant events have `message_id`; events away from the trace's directory
+    have `cwd`.
     """
-    records, problems = document.records()
-    lines, repeated = _lines(records, problems)
-    groups = _groups(lines)
-    main = groups.pop("", [])
-    if groups and not any(line.role for line in main):
-        first, *rest = groups
-        traces = [_trace(document.name, first, groups.pop(first), main)]
-    else:
-        rest = list(groups)
-        traces = [_trace(document.name, "", main, ())]
-        _entitle(traces[0], records)
-    traces += [_trace(document.name, key, groups[key], ()) for key in rest]
-    if repeated:
-        traces[0].ignored["repeated line"] = repeated
-    traces[0].problems = sorted(problems, key=lambda problem: problem.line or 0)
+    found = Log(document).told(name)
+    link(found, {})
+    return [each.trace for each in found]
+
+
+def read_group(documents: Sequence[Document]) -> list[Trace]:
+    """The sessions of a project, each followed by its subagents; problems stand in the first trace of their file.
+
+    `resumes` of a session also holds `event`, where the other session is among them. A file of another
+    format is read as what it is.
+    """
+    logs = [document for document in documents if not is_description(document.name) and sniff(document.head)]
+    mains = [document for document in logs if not agent_of(document.name)]
+    copied = Copied(shared_keys(mains))
+    told: dict[int, list[Told]] = {}
+    resumed: list[tuple[Told, str]] = []
+    for document in in_order(mains, copied.shared):
+        log = Log(document, copied)
+        told[id(document)] = log.told(name, copied.shared)
+        if log.copied:
+            resumed.append((told[id(document)][0], log.resumed))
+    for document in logs:
+        if agent_of(document.name):
+            told[id(document)] = Log(document).told(name)
+    for later, key in resumed:
+        record, origin = copied.seen[key]
+        earlier = told[id(origin)][0]
+        event = earlier.ids.get(text(record.get("uuid")))
+        later.trace.extra["resumes"] = {"session": earlier.trace.extra.get("session_id", "")} | (
+            {"event": event} if event else {}
+        )
+    found = [each for document in logs for each in told[id(document)]]
+    problems: list[Problem] = []
+    link(found, _descriptions(documents, problems))
+    traces = arranged(found)
+    for document in documents:
+        if id(document) not in told and not is_description(document.name):
+            traces += _of_another_format(document, problems)
+    if not traces:
+        what = "; ".join(problem.text for problem in problems[:3]) or "no file could be read"
+        raise TraceError(documents[0].name if documents else "the folder", what, "name a file that holds a session")
+    traces[0].problems += problems
     return traces
 
 
@@ -67,91 +99,29 @@ def _claims(record: dict[str, Any]) -> bool:
     return message.get("role") == kind and isinstance(message.get("content"), str | list)
 
 
-def _lines(records: Sequence[Record], problems: list[Problem]) -> tuple[list[Line], int]:
-    """The records as lines, without damaged ones and without those that a resumed session copied."""
-    lines: list[Line] = []
-    first: dict[str, dict[str, Any]] = {}
-    repeated = 0
-    for number, record in records:
-        uuid = record.get("uuid")
-        if type(uuid) is str and uuid:
-            earlier = first.setdefault(uuid, record)
-            if earlier is not record and same_record(earlier, record):
-                repeated += 1
-                continue
-        fault = damage(record)
-        if fault:
-            problems.append(Problem(number, f"{fault} (skipped)"))
-        else:
-            lines.append(classify(number, record))
-    return lines, repeated
+def _descriptions(documents: Sequence[Document], problems: list[Problem]) -> dict[str, dict[str, Any]]:
+    """What the files about subagents say, by agent."""
+    found: dict[str, dict[str, Any]] = {}
+    for document in documents:
+        if is_description(document.name):
+            about = next(objects(document.text.replace("\n", " "), 1), None)
+            if about is None:
+                problems.append(Problem(None, f"{document.name}: it describes no subagent (left out)", 0))
+            else:
+                found[agent_of(document.name)] = about
+    return found
 
 
-def _groups(lines: Sequence[Line]) -> dict[str, list[Line]]:
-    """Lines by the agent that they belong to; "" is the main session."""
-    groups: dict[str, list[Line]] = {}
-    root: dict[str, str] = {}  # uuid -> the agent of a subagent's line
-    for line in lines:
-        key = ""
-        if line.record.get("isSidechain") is True:
-            agent = line.record.get("agentId")
-            key = (type(agent) is str and agent) or root.get(line.parent) or line.uuid or "subagent"
-            if line.uuid:
-                root.setdefault(line.uuid, key)
-        groups.setdefault(key, []).append(line)
-    return groups
+def _of_another_format(document: Document, problems: list[Problem]) -> list[Trace]:
+    """The traces of a file that only its name made one of ours."""
+    from .. import IMPORTERS  # it holds this module
 
-
-def _trace(source: str, agent: str, lines: Sequence[Line], aside: Sequence[Line]) -> Trace:
-    """The trace of one agent; `aside` are lines of the file that no trace shows, counted here."""
-    tree = Tree(lines)
-    builder = Builder(next((line.cwd for line in lines if line.cwd), ""))
-    spans: list[tuple[int, int, int]] = [(0, 0, 0)] * len(lines)  # from, from without its abandon, up to
-    ignored: dict[str, int] = {}
-    tips: list[int] = [-1] * len(lines)
-    for place in tree.order:
-        line = lines[place]
-        parent = tree.parent[place]
-        tip = tips[parent] if parent >= 0 else -1
-        start = len(builder.events)
-        if place in tree.rival:
-            rival = tree.rival[place]
-            losing = [(spans[member][member == rival], spans[member][2]) for member in tree.branch(rival)]
-            tip = builder.rewind(tip, losing, line)
-        own = len(builder.events)
-        tips[place] = builder.add(line, tip)
-        spans[place] = (start, own, len(builder.events))
-        if own == len(builder.events) and line.role != "boundary":
-            kind = why_none(line) if line.role else line.kind
-            ignored[kind] = ignored.get(kind, 0) + 1
-    for line in aside:
-        ignored[line.kind] = ignored.get(line.kind, 0) + 1
-    trace = builder.trace(name, source)
-    trace.ignored = ignored
-    trace.extra = {"records_read": len(lines) + len(aside) - sum(ignored.values())}
-    session = next((line.record["sessionId"] for line in lines if type(line.record.get("sessionId")) is str), "")
-    if session:
-        trace.extra["session_id"] = session
-    prompt = next((event["content"] for event in trace.events if event["type"] == "requirement"), "")
-    trace.title = _one_line(prompt) or session
-    if agent:
-        trace.extra["agent_id"] = agent
-        trace.title = f"subagent {agent}: {trace.title}"
-    return trace
-
-
-def _entitle(trace: Trace, records: Sequence[Record]) -> None:
-    """Name the main trace as the session's own records do; old summaries may be those of other sessions."""
-    uuids = {record.get("uuid") for _, record in records if type(record.get("uuid")) is str}
-    for field in TITLE_FIELDS:
-        for _, record in reversed(records):
-            title = record.get(field)
-            leaf = record.get("leafUuid") or None
-            ours = leaf is None or (type(leaf) is str and leaf in uuids)
-            if type(title) is str and title.strip() and "uuid" not in record and ours:
-                trace.title = _one_line(title)
-                return
-
-
-def _one_line(text: str) -> str:
-    return " ".join(text[: 10 * LONGEST_TITLE].split())[:LONGEST_TITLE]
+    claims = [importer for importer in IMPORTERS if importer.name != name and importer.sniff(document.head)]
+    if len(claims) == 1:
+        try:
+            return claims[0].read(document)
+        except TraceError as error:
+            problems.append(Problem(None, f"{error} (left out)", 0))
+            return []
+    problems.append(Problem(None, f"{document.name}: it is of no known format (left out)", 0))
+    return []

@@ -3,197 +3,182 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 from typing import Any
 
-from ...events import Event
-from ...trace import Trace, Usage, Window
-from ..recording.names import Names, milliseconds
+from ...trace import Trace
+from ..files.fields import mapping, text
+from ..recording.kept_tail import KeptTail
+from ..recording.names import Names
+from ..recording.recorder import Recorder
+from .answers import decided
 from .blocks import Part, parts_of, rejection
 from .lines import Line
+from .reverts import Reverts
 
-
-class Call:
-    """A tool call that results may answer: the place of its event, and how many results it has."""
-
-    __slots__ = ("answers", "place")
-
-    def __init__(self, place: int) -> None:
-        self.place, self.answers = place, 0
+_USAGE_FIELDS = ("input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
 
 
 class Builder:
     """Takes lines one by one. A tip is the place of the event that a following line hangs below, or -1.
 
-    Calls of one message hang side by side below its last text or thinking, a result below its call, and
-    nothing but results below a call: so what undoes a call cannot take along what a person said meanwhile.
-    No parent and no abandon's target lies outside of the event's window.
+    `started` is what each subagent was started by, as far as the lines tell: agent id -> id of the call.
+    `prompts` is what calls told a subagent to do -> the ids of these calls.
     """
 
-    def __init__(self, cwd: str) -> None:
-        self.events: list[Event] = []
-        self.cwd = cwd
-        self.model = ""
+    def __init__(self, format_name: str, source: str, cwd: str) -> None:
+        self.recorder = Recorder(format_name, source)
+        self.recorder.trace.cwd = cwd
+        self.started: dict[str, str] = {}
+        self.prompts: dict[str, list[str]] = {}
+        self.window = 0  #: where the present window begins
         self._names = Names()
-        self._windows = [Window(0, 0)]
+        self._reverts = Reverts(self.recorder)
         self._summary_due = False
-        self._time = 0
-        self._calls: dict[str, list[Call]] = {}  # of this window, by the id that the provider gave
+        self._kept: tuple[str, list[int]] = ("", [])  # events that a compaction kept, and the line they follow
         self._message, self._base = "", -1  # the message being read, and what its next block hangs below
         self._usage: dict[str, tuple[int, dict[str, Any]]] = {}
 
-    def add(self, line: Line, tip: int) -> int:
-        """Append a line's events below the tip; returns the new tip."""
-        self._time = milliseconds(line.record.get("timestamp")) or self._time
-        if line.role == "boundary":
-            self._open_by_boundary(line)
-            return -1
+    def add(self, line: Line, tip: int, certain: bool = True) -> int:
+        """Append a line's events below the tip; returns the new tip.
+
+        `certain`: whether the line is on the branch that was gone on with, so that it can undo what came before.
+        """
+        recorder = self.recorder
+        recorder.at(line.record.get("timestamp"))
+        recorder.tip = tip
         if not line.role:
+            self._note_start(line)
             return tip
         if line.record.get("isCompactSummary") is True:
             if not self._summary_due:
-                self._open("unknown", None)
+                self.open("unknown")
             self._summary_due = False
-        start = len(self.events)
+        start = len(recorder.events)
         message = _message_id(line)
         if line.role == "assistant":
             key = message or f":{line.number}"
             if key != self._message:
                 self._message, self._base = key, tip
-            tip = self._base
+            recorder.tip = self._base
         stem = ""
         for index, part in parts_of(line):
             if part.kind == "tool_call":
-                self._call(line, index, part, tip)
+                self._call(line, index, part)
             elif part.kind == "tool_result":
-                tip = self._result(line, index, part, tip)
+                self._result(line, index, part, certain)
             else:
-                name = self._names.take(f"{stem}.{index}") if stem else ""
-                stem = stem or self._names.take_short(line.uuid or f"L{line.number}")
-                tip = self._append(line, index, name or stem, part, tip)
+                name = f"{stem}.{index}" if stem else self._names.take_short(line.uuid or f"L{line.number}")
+                stem = stem or name
+                recorder.add(part.kind, part.fields | _more(line, recorder.trace.cwd), _origin(line, index), name)
         if line.role == "assistant":
-            self._base = tip
+            self._base = recorder.tip
             self._note_model_call(line, message or f":{line.number}", start)
-        return tip
+        if self._kept[0] and self._kept[0] == line.uuid:
+            self._repeat()
+        return recorder.tip
+
+    def compact(self, line: Line, kept: tuple[str, list[int]]) -> int:
+        """A boundary opens a window; events that it kept are repeated behind the line with a uuid, or at once."""
+        self.recorder.at(line.record.get("timestamp"))
+        facts = mapping(line.record.get("compactMetadata"))
+        trigger, tokens = facts.get("trigger"), facts.get("preTokens")
+        self.open(trigger if trigger in ("auto", "manual") else "unknown", tokens if type(tokens) is int else None)
+        self._summary_due = True
+        self._kept = kept
+        if kept[0] == line.uuid:
+            self._repeat()
+        return self.recorder.tip
+
+    def open(self, opened_by: str, tokens: int | None = None, carried: Iterable[int] = ()) -> dict[int, int]:
+        """A new window, in which the events at some places are repeated; returns their new places by the old."""
+        self.recorder.open_window(opened_by, tokens)
+        self.window = len(self.recorder.events)
+        self._message, self._base, self._kept = "", -1, ("", list(carried))
+        return self._repeat()
 
     def rewind(self, tip: int, losing: Iterable[tuple[int, int]], line: Line) -> int:
         """Abandon the events in the `losing` spans before `line` goes on from the tip; returns the new tip."""
         places = [place for start, stop in losing for place in range(start, stop)]
-        if not places:
-            return tip
-        if min(places) < self._windows[-1].start:
-            self._open("rewind", None)
-            return -1
-        names = {self.events[place]["id"] for place in places}
-        heads = [self.events[place] for place in places if self.events[place]["parent_id"] not in names]
-        self._time = milliseconds(line.record.get("timestamp")) or self._time
-        refs = [event["id"] for event in heads]
-        part = Part("abandon", {"ref_to": refs, "content": "rewound by the user"})
-        return self._append(line, -1, self._names.take(f"{refs[0]}:abandon"), part, tip)
+        if places:
+            self.recorder.at(line.record.get("timestamp"))
+            self.recorder.abandon(places, "rewound by the user", {"line": line.number}, tip)
+            return self.recorder.tip
+        return tip
 
-    def trace(self, format_name: str, source: str) -> Trace:
+    def trace(self) -> Trace:
         """What was built, with windows that cover every event."""
-        stops = [window.start for window in self._windows[1:]] + [len(self.events)]
-        windows = [replace(window, stop=stop) for window, stop in zip(self._windows, stops, strict=True)]
-        usage = [
-            Usage(self.events[place]["id"], *(_tokens(report, field) for field in _USAGE_FIELDS))
-            for place, report in sorted(self._usage.values(), key=lambda entry: entry[0])
-            if any(_tokens(report, field) for field in _USAGE_FIELDS)
-        ]
-        trace = Trace(self.events, format_name, source, windows=windows, usage=usage)
-        trace.model, trace.cwd = self.model, self.cwd
-        return trace
+        for place, report in sorted(self._usage.values(), key=lambda entry: entry[0]):
+            self.recorder.used(place, *(_tokens(report, field) for field in _USAGE_FIELDS))
+        return self.recorder.done()
 
-    def _open_by_boundary(self, line: Line) -> None:
-        facts = line.record.get("compactMetadata")
-        facts = facts if type(facts) is dict else {}
-        trigger = facts.get("trigger")
-        tokens = facts.get("preTokens")
-        self._open(trigger if trigger in ("auto", "manual") else "unknown", tokens if type(tokens) is int else None)
-        self._summary_due = True
+    def _repeat(self) -> dict[int, int]:
+        places, self._kept = self._kept[1], ("", [])
+        tail = KeptTail(self.recorder, f"kept{len(self.recorder.events)}")
+        return {place: new for place in places for new in tail.repeat([place])}
 
-    def _open(self, opened_by: str, tokens: int | None) -> None:
-        window = Window(len(self.events), 0, opened_by, tokens)
-        if self._windows[-1].start == window.start:
-            self._windows.pop()
-        self._windows.append(window)
-        self._calls.clear()
-        self._message, self._base = "", -1
+    def _call(self, line: Line, index: int, part: Part) -> None:
+        name = part.call or f"{line.uuid or f'L{line.number}'}.{index}"
+        tool, given = part.fields["tool_name"], part.fields["arguments"]
+        more = _more(line, self.recorder.trace.cwd)
+        place = self.recorder.call(part.call, tool, given, _origin(line, index), name, **more)
+        prompt = text(mapping(given).get("prompt"))
+        if prompt:
+            self.prompts.setdefault(prompt, []).append(self.recorder.events[place]["id"])
 
-    def _append(self, line: Line, index: int, name: str, part: Part, tip: int) -> int:
-        origin: dict[str, int] = {"line": line.number}
-        if index >= 0 and len(line.blocks) > 1:
-            origin["block"] = index
-        event: Event = {"id": name, "type": part.kind, "timestamp": self._time, "parent_id": self._parent(tip)}
-        event.update(part.fields)
-        event["origin"] = origin
-        message = _message_id(line)
-        if message:
-            event["message_id"] = message
-        if line.cwd and line.cwd != self.cwd:
-            event["cwd"] = line.cwd
-        self.events.append(event)
-        return len(self.events) - 1
+    def _result(self, line: Line, index: int, part: Part, certain: bool) -> None:
+        recorder, origin = self.recorder, _origin(line, index)
+        asked = recorder.answered(part.call)
+        result, failed = part.fields.pop("result"), part.fields.pop("is_error", False)
+        more = part.fields | _more(line, recorder.trace.cwd)
+        place = recorder.result(part.call, result, origin, failed, **more)
+        if asked is None:
+            return
+        call = recorder.events[asked.place]
+        name = call["id"]
+        if "agent_id" in more:
+            self.started.setdefault(more["agent_id"], name)
+        rejected, words = rejection(result)
+        if rejected:
+            recorder.abandon([asked.place], words or "rejected by the user", origin, place)
+            recorder.say("user", words, origin, f"{name}:said")
+            return
+        for tag, said in () if failed else decided(call, result, line.record.get("toolUseResult")):
+            recorder.add("decision", {"content": said, "tags": ["user", tag]}, origin, f"{name}:{tag}")
+        if certain:
+            self._reverts.judge(asked.place, place, failed, line.cwd or recorder.trace.cwd, origin)
+        else:
+            self._reverts.forget()
 
-    def _parent(self, tip: int) -> str | None:
-        start = self._windows[-1].start
-        if tip >= 0 and len(self.events) > start:
-            name: str = self.events[tip if tip >= start else -1]["id"]
-            return name
-        return None
-
-    def _call(self, line: Line, index: int, part: Part, tip: int) -> None:
-        name = self._names.take(part.call or f"{line.uuid or f'L{line.number}'}.{index}")
-        place = self._append(line, index, name, part, tip)
-        self._calls.setdefault(part.call, []).append(Call(place))
-
-    def _result(self, line: Line, index: int, part: Part, tip: int) -> int:
-        call = self._answered(part.call)
-        name = self.events[call.place]["id"] if call else part.call or "unknown"
-        part.fields["call_id"] = name
-        count = 1
-        if call:
-            tip = call.place
-            call.answers += 1
-            count = call.answers
-        result = self._append(line, index, self._names.take(f"{name}:r{count if count > 1 else ''}"), part, tip)
-        rejected, words = rejection(part.fields["result"])
-        if rejected and call:
-            undone = Part("abandon", {"ref_to": [name], "content": words or "rejected by the user"})
-            result = self._append(line, index, self._names.take(f"{name}:abandon"), undone, result)
-        if words:
-            said = Part("requirement", {"content": words, "tags": ["user"]})
-            result = self._append(line, index, self._names.take(f"{name}:said"), said, result)
-        return result
-
-    def _answered(self, provider_id: str) -> Call | None:
-        """The nearest call before that has no result yet, else the nearest; without ids the earliest unanswered."""
-        calls = self._calls.get(provider_id)
-        if not calls:
-            return None
-        pending = (call for call in (reversed(calls) if provider_id else calls) if not call.answers)
-        return next(pending, calls[-1])
+    def _note_start(self, line: Line) -> None:
+        agent = text(mapping(line.record.get("data")).get("agentId"))
+        asked = self.recorder.answered(text(line.record.get("parentToolUseID"))) if agent else None
+        if asked is not None and line.record.get("parentToolUseID"):
+            self.started.setdefault(agent, self.recorder.events[asked.place]["id"])
 
     def _note_model_call(self, line: Line, key: str, start: int) -> None:
-        message = line.record.get("message")
-        if type(message) is not dict:
-            return
+        message = mapping(line.record.get("message"))
         model, report = message.get("model"), message.get("usage")
+        trace = self.recorder.trace
         if type(model) is str and model != "<synthetic>":
-            self.model = self.model or model
+            trace.model = trace.model or model
         earlier = self._usage.get(key)
-        place = len(self.events) - 1 if len(self.events) > start else earlier[0] if earlier else -1
+        place = len(trace.events) - 1 if len(trace.events) > start else earlier[0] if earlier else -1
         if place >= 0 and type(report) is dict:
             self._usage[key] = (place, report)
 
 
-_USAGE_FIELDS = ("input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
+def _origin(line: Line, index: int) -> dict[str, int]:
+    return {"line": line.number, "block": index} if len(line.blocks) > 1 else {"line": line.number}
+
+
+def _more(line: Line, cwd: str) -> dict[str, Any]:
+    """The fields that events of a line have beside those of their part."""
+    found = {"message_id": _message_id(line), "cwd": line.cwd if line.cwd != cwd else ""}
+    return {key: value for key, value in found.items() if value}
 
 
 def _message_id(line: Line) -> str:
-    message = line.record.get("message") if line.role == "assistant" else None
-    found = message.get("id") if type(message) is dict else None
-    return found if type(found) is str else ""
+    return text(mapping(line.record.get("message")).get("id")) if line.role == "assistant" else ""
 
 
 def _tokens(report: dict[str, Any], field: str) -> int:

@@ -5,19 +5,21 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from ...canonical import canonical, readable
+from ...canonical import canonical
 from ..files.document import kind_of
+from ..files.fields import mapping, text
+from .attachments import attached, told_by_others
 
 ROLES = frozenset(("user", "assistant", "system"))
-#: attachments that carry text to the model and have no event type of their own (read in logs, not in a source)
-OPAQUE_ATTACHMENTS = frozenset(
-    ("file", "edited_text_file", "hook_additional_context", "hook_blocking_error", "invoked_skills")
-)
 
 
 @dataclass(slots=True)
 class Line:
-    """One record. `role` is user, assistant, system, opaque, boundary, or "" for what the model never sees."""
+    """One record.
+
+    `role` is who speaks: user, assistant, system, other (not the user, though in their place), told (the app),
+    opaque for what is not known, boundary for a compaction, or "" for what the model never sees.
+    """
 
     number: int
     record: dict[str, Any]
@@ -61,9 +63,11 @@ def classify(number: int, record: dict[str, Any]) -> Line:
     if kind == "progress":
         pass
     elif kind == "attachment":
-        kind, role, blocks = _attachment(record)
+        attachment = mapping(record.get("attachment"))
+        kind = f"attachment/{_word(attachment.get('type'))}"
+        role, blocks = attached(attachment) if attachment else ("", [])
     elif kind in ("tool_use", "tool_result"):
-        role, blocks = ("assistant" if kind == "tool_use" else "user"), [record]
+        role, blocks = ("assistant" if kind == "tool_use" else "user"), [_flat(record, mapping(message))]
     elif kind == "system" and record.get("subtype") == "compact_boundary":
         role = "boundary"
     elif type(message) is dict:
@@ -72,7 +76,7 @@ def classify(number: int, record: dict[str, Any]) -> Line:
         kind = f"system/{_word(record.get('subtype'))}"
     uuid, parent, cwd = record.get("uuid"), record.get("parentUuid"), record.get("cwd")
     typed = role == "user" and _is_typed(record, blocks)
-    return Line(number, record, role, kind, blocks, _text(uuid), _text(parent), _text(cwd), typed)
+    return Line(number, record, role, kind, blocks, text(uuid), text(parent), text(cwd), typed)
 
 
 def _message(kind: str, record: dict[str, Any], message: dict[str, Any]) -> tuple[str, str, list[Any]]:
@@ -83,23 +87,15 @@ def _message(kind: str, record: dict[str, Any], message: dict[str, Any]) -> tupl
         return "API error message", "", []
     if type(blocks) is not list or type(speaker) is not str or speaker not in ROLES:
         return kind, "opaque", [message]
+    if speaker == "user" and told_by_others(record):
+        speaker = "other"
     return (kind, speaker, blocks) if blocks else ("empty message", "", [])
 
 
-def _attachment(record: dict[str, Any]) -> tuple[str, str, list[Any]]:
-    attachment = record.get("attachment")
-    what = _word(attachment.get("type")) if type(attachment) is dict else "none"
-    kind = f"attachment/{what}"
-    if type(attachment) is not dict:
-        return kind, "", []
-    if what == "queued_command":  # typed while the agent was at work
-        prompt = attachment.get("prompt")
-        return kind, "user", prompt if type(prompt) is list else [{"type": "text", "text": _text(prompt)}]
-    if what == "nested_memory":  # a CLAUDE.md that came into scope
-        memory = attachment.get("content")
-        text = memory.get("content") if type(memory) is dict else memory
-        return kind, "system", [{"type": "text", "text": text if type(text) is str else readable(memory)}]
-    return (kind, "opaque", [attachment]) if what in OPAQUE_ATTACHMENTS else (kind, "", [])
+def _flat(record: dict[str, Any], message: dict[str, Any]) -> dict[str, Any]:
+    """A call or a result that is a record of its own, with what its message holds where it has no content itself."""
+    own = any(record.get(field) is not None for field in ("content", "output", "text"))
+    return record if own or "content" not in message else {**record, "content": message["content"]}
 
 
 def _is_typed(record: dict[str, Any], blocks: list[Any]) -> bool:
@@ -108,14 +104,10 @@ def _is_typed(record: dict[str, Any], blocks: list[Any]) -> bool:
     for block in blocks:
         if type(block) is dict and block.get("type") == "tool_result":
             return False
-        text = block.get("text") if type(block) is dict else block
-        if type(text) is str and text.startswith(("[Request interrupted by user", "<local-command", "<task-notif")):
+        words = block.get("text") if type(block) is dict else block
+        if type(words) is str and words.startswith(("[Request interrupted by user", "<local-command", "<task-notif")):
             return False
     return True
-
-
-def _text(value: Any) -> str:
-    return value if type(value) is str else ""
 
 
 def _word(value: Any) -> str:

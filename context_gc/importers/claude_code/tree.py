@@ -13,16 +13,22 @@ class Tree:
     `parent` is the place of the line before, or -1. `order` is file order, but parents come before their
     children and a losing branch before the one that replaced it. `rival` maps the first line of a branch
     to that of the branch which it replaced: such a fork has two children that a person typed. The branch
-    that holds the last line in the file wins. A line without a known parent follows the line above it.
+    that holds the last line in the file wins; `lost` says which lines are on a branch that did not. A line
+    without a known parent follows the line above it; but a prompt whose record says that nothing precedes it
+    replaces an earlier first prompt of the session that was answered: a rewind to the very beginning.
     """
 
     def __init__(self, lines: Sequence[Line]) -> None:
         self.parent, linked = _parents(lines)
+        first, anew = _beginnings(lines, self.parent, linked)
+        for place in anew:
+            self.parent[place] = -1
+        self.lines = lines
         self._children: list[list[int]] = [[] for _ in lines]
         for place, parent in enumerate(self.parent):
             if parent >= 0:
                 self._children[parent].append(place)
-        self.rival = self._rivals(lines, linked)
+        self.rival, self.lost = self._rivals(lines, linked, [first, *anew] if anew else [])
         self.order = self._ordered()
 
     def branch(self, place: int) -> list[int]:
@@ -32,7 +38,21 @@ class Tree:
             found += self._children[member]
         return sorted(found)
 
-    def _rivals(self, lines: Sequence[Line], linked: Sequence[bool]) -> dict[int, int]:
+    def above(self, place: int) -> list[int]:
+        """The places from a line up to its root or the nearest boundary of its window, the root first."""
+        found = []
+        while place >= 0:
+            found.append(place)
+            place = -1 if self.lines[place].role == "boundary" else self.parent[place]
+        return found[::-1]
+
+    def beside(self, place: int) -> list[int]:
+        """The places of the lines that hang below a line and answer its calls, in file order."""
+        return [child for child in self._children[place] if _answers(self.lines[child])]
+
+    def _rivals(
+        self, lines: Sequence[Line], linked: Sequence[bool], beginnings: list[int]
+    ) -> tuple[dict[int, int], list[bool]]:
         top_down = [member for place, parent in enumerate(self.parent) if parent < 0 for member in self._below(place)]
         # the nearest line above that the model or a person wrote; ~root where there is none
         above: dict[int, int] = {}
@@ -45,9 +65,13 @@ class Tree:
             above[place] = parent if stands else above.get(parent, ~parent)
             if lines[place].typed:
                 forks.setdefault(above[place], []).append(place)
+        if beginnings:
+            group = forks.setdefault(above.get(beginnings[0], len(lines)), [])
+            group += [place for place in beginnings if place not in group]
         forks = {place: rivals for place, rivals in forks.items() if len(rivals) > 1}
+        lost = [False] * len(lines)
         if not forks:
-            return {}
+            return {}, lost
         latest = list(range(len(lines)))
         for place in reversed(top_down):
             parent = self.parent[place]
@@ -57,7 +81,11 @@ class Tree:
         for rivals in forks.values():
             rivals.sort(key=latest.__getitem__)
             found.update(zip(rivals[1:], rivals, strict=False))
-        return found
+        for place in found.values():
+            lost[place] = True
+        for place in top_down:
+            lost[place] = lost[place] or (self.parent[place] >= 0 and lost[self.parent[place]])
+        return found, lost
 
     def _below(self, place: int) -> Iterator[int]:
         todo = [place]
@@ -108,6 +136,33 @@ def _parents(lines: Sequence[Line]) -> tuple[list[int], list[bool]]:
     if any(parent > place for place, parent in enumerate(parents)):
         _cut_circles(parents)
     return parents, linked
+
+
+def _beginnings(lines: Sequence[Line], parents: Sequence[int], linked: Sequence[bool]) -> tuple[int, list[int]]:
+    """The first prompt that was answered, and the later ones that began the session anew."""
+    anew = [
+        place
+        for place, line in enumerate(lines)
+        if line.typed and line.uuid and "parentUuid" in line.record and line.record["parentUuid"] is None
+    ]
+    if not anew:
+        return -1, []
+    answered: set[int] = set()  # the lines that an assistant's line comes from
+    for place, line in enumerate(lines):
+        at = place if line.role == "assistant" else -1
+        while at >= 0 and linked[at] and parents[at] not in answered:
+            at = parents[at]
+            answered.add(at)
+    first = next((place for place, line in enumerate(lines) if line.typed and place in answered), -1)
+    if first < 0:
+        return -1, []
+    session = lines[first].record.get("sessionId")
+    return first, [each for each in anew if each > first and lines[each].record.get("sessionId") == session]
+
+
+def _answers(line: Line) -> bool:
+    """Whether a line holds the result of a call."""
+    return any(type(block) is dict and block.get("type") == "tool_result" for block in line.blocks)
 
 
 def _cut_circles(parents: list[int]) -> None:

@@ -15,7 +15,7 @@ from typing import Any
 from ...errors import TraceError
 from ...trace import Problem, Trace
 from ..dialects.messages import text_at
-from ..files.document import Document
+from ..files.document import Document, kind_of
 from ..files.json_roots import Root, first_objects, roots
 from ..recording.history import one_line
 from ..recording.names import milliseconds
@@ -88,7 +88,7 @@ def read_group(documents: Sequence[Document]) -> list[Trace]:
     for each in metadata:
         used = each.value.get("model_usage")
         trace.model = trace.model or text_at(used[0] if type(used) is list and used else None, "model_id")
-    trace.extra["records_read"] = len(messages) + len(logged) + len(metadata) - sum(trace.ignored.values())
+    trace.records_read = len(messages) + len(logged) + len(metadata) - sum(trace.ignored.values())
     folder = documents[0].name.rpartition("/")[0].rpartition("/")[2]
     if folder and len(documents) > 1:
         trace.extra["task_id"] = folder
@@ -121,12 +121,16 @@ def _found(document: Document, several: bool, problems: list[Problem]) -> list[R
     except TraceError as error:
         if not several:
             raise
-        problems.append(Problem(None, f"{error} (skipped)"))
+        problems.append(Problem(None, f"{error} (skipped)", 0))
         return []
     problems += damage
     inner = found[0].value.get("messages") if len(found) == 1 else None
     if type(inner) is list:
-        found = [Root({"path": f"messages/{at}"}, each) for at, each in enumerate(inner) if type(each) is dict]
+        whole = {at for at, each in enumerate(inner) if type(each) is dict}
+        for at in sorted(set(range(len(inner))) - whole):
+            what = f"messages/{at}: {kind_of(inner[at])} where an object was expected (skipped)"
+            problems.append(Problem(None, what))
+        found = [Root({"path": f"messages/{at}"}, inner[at]) for at in sorted(whole)]
     return [Root({"file": document.name, **each.origin} if several else each.origin, each.value) for each in found]
 
 

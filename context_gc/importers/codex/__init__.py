@@ -42,7 +42,7 @@ def sniff(head: bytes) -> bool:
 def read(document: Document) -> list[Trace]:
     """The file's one trace. Records are its JSON objects; damaged ones are reported and skipped.
 
-    `extra` holds `records_read` and, where known, `session_id`, `forked_from`, `parent_session`, `agent_name`.
+    `extra` holds, where known, `session_id`, `forked_from`, `parent_session`, `agent_name`.
     Calls carry the directory that they ran in as `cwd`, and what `Facts` tells.
     """
     records, problems = document.records()
@@ -59,7 +59,7 @@ def read(document: Document) -> list[Trace]:
         if left_out:
             ignored[left_out] = ignored.get(left_out, 0) + 1
     trace = session.done()
-    trace.extra["records_read"] = len(records) - sum(ignored.values()) - (len(problems) - damaged)
+    trace.records_read = len(records) - sum(ignored.values()) - (len(problems) - damaged)
     trace.problems = sorted(problems, key=lambda problem: problem.line or 0)
     return [trace]
 
@@ -81,7 +81,7 @@ def _unwrapped(record: dict[str, Any]) -> tuple[str, Any]:
     """A record's kind and what it holds. Records of older sessions are bare items."""
     kind = record.get("type")
     if "payload" in record and type(kind) is str:
-        return kind[:40], record["payload"]
+        return kind[:40] or "untyped record", record["payload"]
     if kind is None and "role" not in record:
         if "record_type" in record:
             return f"{str(record['record_type'])[:40]} record", record
@@ -205,7 +205,6 @@ class _Session:
         return "" if self._facts.take(payload) else left_out
 
     def _speak(self, voice: str, said: str, origin: Mapping[str, Any]) -> str:
-        self._history.leave_calls()
         if voice == "reasoning":
             return self._items.think(said, origin)
         place = self._items.say(voice, said, origin)

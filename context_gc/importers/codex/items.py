@@ -65,8 +65,6 @@ class Items:
             return self._opaque(item, origin)
         if kind in UNSEEN:
             return kind
-        if not kind.endswith(("_call", "_output", "_result")):
-            self.history.leave_calls()
         if kind.endswith(("_output", "_result")):
             return self._result(item, origin)
         reader = _READERS.get(kind)

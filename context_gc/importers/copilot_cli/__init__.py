@@ -31,7 +31,7 @@ def sniff(head: bytes) -> bool:
 def read(document: Document) -> list[Trace]:
     """The main agent's trace and those of its subagents. Records are the file's JSON objects.
 
-    `extra` holds `records_read`, `session_id`, and for a subagent `agent_id`. What one message of the model
+    `extra` holds `session_id`, and for a subagent `agent_id`. What one message of the model
     says, thinks and calls has its `message_id`.
     """
     records, problems = document.records()

@@ -49,8 +49,6 @@ class Session:
         self.recorder.at(record.get("timestamp"))
         key = text(record.get("id"))
         self._places.setdefault(key, len(self.recorder.events))
-        if not kind.startswith("tool."):
-            self._history.leave_calls()
         if kind == "user.message":
             self._rewind(text(record.get("parentId")), origin)
             self._prompt_id = key
@@ -63,7 +61,7 @@ class Session:
     def done(self, agent: str) -> Trace:
         """The agent's trace; "" is the main one."""
         trace = self._history.done(self._session, agent_id=agent)
-        trace.extra["records_read"] = self._count - sum(trace.ignored.values())
+        trace.records_read = self._count - sum(trace.ignored.values())
         if agent:
             trace.title = f"subagent {agent}: {trace.title}"
         return trace

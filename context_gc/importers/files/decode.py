@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 import zlib
+from collections.abc import Mapping
 
 from ...errors import TraceError
 from ...trace import Problem
-from .document import Document
+from .document import ARCHIVES, Document
 
-MAX_UNPACKED = 1 << 30  #: bytes: a gzip file that unpacks to more is refused
-MAX_RATIO = 300  #: unpacked to packed size; a gzip file beyond it is refused once it exceeds RATIO_FROM
+LARGEST = 1 << 30  #: bytes of one file, unpacked: more is refused
+MAX_RATIO = 300  #: unpacked to packed size; what is beyond it is refused once it exceeds RATIO_FROM
 RATIO_FROM = 32 << 20  #: bytes: below this size no ratio is suspicious
 STEP = 4 << 20
 
 GZIP = b"\x1f\x8b"
-BINARY = (b"PK\x03\x04", b"SQLite format 3\0")
+ZIP, EMPTY_ZIP = ARCHIVES
+BINARY = (*ARCHIVES, b"SQLite format 3\0")
+_BY_NULS: Mapping[tuple[bool, ...], str] = {
+    (False, True, True, True): "utf-32-le",
+    (True, True, True, False): "utf-32-be",
+    (False, True, False, True): "utf-16-le",
+    (True, False, True, False): "utf-16-be",
+}  # which of the first four bytes are NUL
 EMPTY = frozenset((b"null", b"[]", b"{}"))
 
 
@@ -31,7 +39,7 @@ def decode(data: bytes, name: str) -> Document:
         data = _unpacked(data, name, problems)
     if not data.startswith(BINARY):
         data = _plain(data, problems)
-    if not data.strip():
+    if not data[:STEP].strip() and not data.strip():
         raise TraceError(name, "the file is empty", "name a file that holds a trace")
     if len(data) < 100 and b"".join(data.split()) in EMPTY:
         raise TraceError(name, f"the file holds only {data.strip().decode()}", "name a file that holds a trace")
@@ -49,10 +57,10 @@ def _unpacked(data: bytes, name: str, problems: list[Problem]) -> bytes:
             except zlib.error as error:
                 if not size:
                     raise TraceError(name, f"the gzip data is damaged: {error}", "unpack it by other means") from error
-                problems.append(Problem(None, "the gzip data is damaged (what came before was kept)"))
+                problems.append(Problem(None, "the gzip data is damaged (what came before was kept)", 0))
                 return b"".join(parts)
             size += len(part)
-            if size > MAX_UNPACKED or size > max(RATIO_FROM, MAX_RATIO * len(data)):
+            if size > LARGEST or size > max(RATIO_FROM, MAX_RATIO * len(data)):
                 what = f"{len(data):,} bytes of gzip unpack to more than {size - len(part):,}"
                 raise TraceError(name, what, "if that is meant, unpack it first")
             parts.append(part)
@@ -60,7 +68,7 @@ def _unpacked(data: bytes, name: str, problems: list[Problem]) -> bytes:
             if not part and not rest and not stream.eof:
                 if not size:
                     raise TraceError(name, "the gzip data ends before its first byte", "get the whole file")
-                problems.append(Problem(None, "the gzip data ends too early (what came before was kept)"))
+                problems.append(Problem(None, "the gzip data ends too early (what came before was kept)", 0))
                 return b"".join(parts)
         rest = stream.unused_data.lstrip(b"\0")
     return b"".join(parts)
@@ -69,20 +77,26 @@ def _unpacked(data: bytes, name: str, problems: list[Problem]) -> bytes:
 def _plain(data: bytes, problems: list[Problem]) -> bytes:
     encoding = _wide_encoding(data[:4])
     if encoding:
-        data = data.decode(encoding, "replace").encode("utf-8", "replace")
+        try:
+            text = data.decode(encoding)
+        except UnicodeDecodeError as error:
+            line = data[: error.start].decode(encoding, "replace").count("\n") + 1
+            what = f"bytes that are not {encoding[:6].upper()}, first on line {line} (each replaced by U+FFFD)"
+            problems.append(Problem(None, what, 0))
+            text = data.decode(encoding, "replace")
+        data = text.encode("utf-8", "replace")
     data = data.removeprefix(b"\xef\xbb\xbf")
     nuls = data.count(0)
     if nuls:
-        problems.append(Problem(None, f"{nuls:,} NUL bytes (removed)"))
+        problems.append(Problem(None, f"{nuls:,} NUL bytes (removed)", 0))
         data = data.replace(b"\0", b"")
     return data
 
 
 def _wide_encoding(start: bytes) -> str:
+    """The encoding that a byte order mark names, or that the NUL bytes around a first ASCII letter show."""
+    if start in (b"\xff\xfe\0\0", b"\0\0\xfe\xff"):
+        return "utf-32"
     if start.startswith((b"\xff\xfe", b"\xfe\xff")):
         return "utf-16"
-    if len(start) == 4 and start[1] == start[3] == 0 and start[0] and start[2]:
-        return "utf-16-le"
-    if len(start) == 4 and start[0] == start[2] == 0 and start[1] and start[3]:
-        return "utf-16-be"
-    return ""
+    return _BY_NULS.get(tuple(byte == 0 for byte in start), "")

@@ -34,9 +34,11 @@ def roots(document: Document) -> tuple[list[Root], list[Problem]]:
     Raises:
         TraceError: there is no object in it.
     """
+    problems: list[Problem] = []
+    if document.first_line:
+        return _lines(document, problems), problems
     text = document.text
     start = len(text) - len(text.lstrip(BLANK))
-    problems: list[Problem] = []
     try:
         value, end = parse_at(text, start)
     except ValueError as error:

@@ -36,7 +36,7 @@ def read(document: Document) -> list[Trace]:
     """The file's one trace. A message that is no object is reported and skipped.
 
     Every event has `origin`: {"line"} of its message's last version ("first": that of its first one), or {"path"}
-    in a JSON file, and "block" when it is one of several parts. `extra` holds `records_read`, `session_id`, `kind`,
+    in a JSON file, and "block" when it is one of several parts. `extra` holds `session_id`, `kind`,
     and `parent_session` of a subagent whose file lies in its parent's folder.
 
     Raises:
@@ -66,7 +66,7 @@ def read(document: Document) -> list[Trace]:
     session = _Session(document.name, log)
     trace = session.done()
     trace.problems = sorted(problems, key=lambda problem: problem.line or 0)
-    trace.extra["records_read"] = records - sum(trace.ignored.values())
+    trace.records_read = records - sum(trace.ignored.values())
     folder = PurePosixPath(document.name.replace("\\", "/")).parent.name
     if trace.extra.get("kind") == "subagent" and folder not in ("", "chats"):
         trace.extra["parent_session"] = folder

@@ -35,7 +35,6 @@ def read(document: Document) -> list[Trace]:
     """The file's one trace. A content that is no object with parts is reported and skipped.
 
     Every event has `origin`: {"line"} or {"path"} of its content, and "block" when it is one of several parts.
-    `extra` holds `records_read`.
 
     Raises:
         TraceError: there is no JSON object in the file.
@@ -72,7 +71,7 @@ def read(document: Document) -> list[Trace]:
     trace.problems = sorted(problems, key=lambda problem: problem.line or 0)
     said = (event["content"] for event in trace.events if event["type"] == "requirement")
     trace.title = trace.title or one_line(next(said, ""))
-    trace.extra["records_read"] = read_count
+    trace.records_read = read_count
     return [trace]
 
 

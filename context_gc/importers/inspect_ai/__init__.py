@@ -9,20 +9,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from ...errors import TraceError
 from ...trace import Problem, Trace
 from ..dialects.messages import text_at
-from ..files.collection import ZIP, archive
-from ..files.decode import decode
+from ..files.collection import archive
+from ..files.decode import ZIP, decode
 from ..files.document import Document
 from ..files.json_roots import first_objects, roots
 from .sample import Sample
 
 name = "inspect-ai"
-
-ZSTD = 93  #: the number of that way to pack a member of a zip archive
 
 _SAMPLE = re.compile(r"samples/[^/]+_epoch_\d+\.json")
 _INSIDE = re.compile(r"((?:.*/)?)samples/[^/]+_epoch_\d+\.json")
@@ -54,9 +53,9 @@ def read(document: Document) -> list[Trace]:
                 needed = path in _ABOUT or _SAMPLE.fullmatch(path)
                 documents.append(decode(files.data(path), path) if needed else Document(path, b""))
             except TraceError as error:
-                if isinstance(error.__cause__, NotImplementedError) and (ZSTD, path) in _members(document.data):
-                    raise _packed(document.name) from error
-                problems.append(Problem(None, f"{error} (left out)"))
+                if isinstance(error.__cause__, ImportError):  # the extra that unpacks all of them is missing
+                    raise TraceError(document.name, error.what, error.todo) from error
+                problems.append(Problem(None, f"{error} (left out)", 0))
         return _read(documents, document.name, problems)
     found, problems = roots(document)
     log = found[0].value
@@ -91,16 +90,16 @@ def _read(documents: Sequence[Document], source: str, problems: list[Problem]) -
         try:
             if _SAMPLE.fullmatch(document.name):
                 found, told = roots(document)
-                problems += [Problem(None, f"{document.name}: {each.text}") for each in told]
+                problems += [replace(each, line=None, text=f"{document.name}: {each.text}") for each in told]
                 samples.append(({"member": document.name}, found[0].value))
             elif chunked := _CHUNKED.fullmatch(document.name):
-                problems.append(Problem(None, f"the sample {chunked[1]} is in chunks (not read)"))
+                problems.append(Problem(None, f"the sample {chunked[1]} is in chunks (not read)", 0))
             else:
                 others += 1
                 if document.name in _ABOUT:
                     log |= roots(document)[0][0].value
         except TraceError as error:
-            problems.append(Problem(None, f"{error} (left out)"))
+            problems.append(Problem(None, f"{error} (left out)", 0))
     traces = _collect(log, samples, source, problems)
     if others:
         traces[0].ignored["file about the log"] = others
@@ -175,8 +174,3 @@ def _natural(document: Document) -> list[tuple[int, str]]:
     """Sorts `2_epoch_1` before `10_epoch_1`."""
     parts = re.split(r"(\d+)", document.name)
     return [(int(part[:18]) if part.isdecimal() and part.isascii() else -1, part) for part in parts]
-
-
-def _packed(source: str) -> TraceError:
-    what = "its members are packed with zstd, which Python unpacks from 3.14 on"
-    return TraceError(source, what, "use Python 3.14, or zipfile-zstd: pip install 'context-gc[inspect-zstd]'")

@@ -42,7 +42,7 @@ class Sample:
         spans += self._end(any(span.kind == "model" and span.prompt for span in spans))
         traces = conversations(spans, format_name, source)
         if not traces:
-            traces = [Trace([], format_name, source, windows=[Window(0, 0)], extra={"records_read": 0})]
+            traces = [Trace([], format_name, source, windows=[Window(0, 0)])]
             traces[0].ignored = unread(spans)
         retries = self._record.get("error_retries")
         if type(retries) is list and retries:
@@ -157,7 +157,7 @@ class Sample:
         for number, value in enumerate(values if type(values) is list else [values] if values else []):
             read = self._message(value)
             if read is None:
-                self._report(f"{path}/{number}", "no message")
+                self._report(f"{path}/{number}", "no message", 0)
             else:
                 found.append(read)
         return found
@@ -190,9 +190,9 @@ class Sample:
         above = self._origin.get("path")
         return {**self._origin, "path": f"{above}/{path}" if above else path}
 
-    def _report(self, path: str, what: str) -> None:
+    def _report(self, path: str, what: str, records: int = 1) -> None:
         where = " ".join(str(each) for each in (self._origin.get("member"), self._at(path)["path"]) if each)
-        self._problems.append(Problem(self._origin.get("line"), f"{where}: {what} (skipped)"))
+        self._problems.append(Problem(self._origin.get("line"), f"{where}: {what} (skipped)", records))
 
 
 def _object(value: Any) -> dict[str, Any]:

@@ -27,8 +27,8 @@ def sniff(head: bytes) -> bool:
 def read(document: Document) -> list[Trace]:
     """The agent's trace; should a file hold records of several agents, each has one, the main agent's first.
 
-    Records are the file's JSON objects. `extra` holds `records_read`, and `agent_id` of other agents than the
-    main one. What one step of the model says, thinks and calls has its `message_id`.
+    Records are the file's JSON objects. `extra` holds `agent_id` of other agents than the main one. What one
+    step of the model says, thinks and calls has its `message_id`.
     """
     records, problems = document.records()
     agents = {"main": Agent(name, document.name)}

@@ -46,7 +46,7 @@ class Agent:
     def done(self, agent: str) -> Trace:
         """The agent's trace; "" is the main one."""
         trace = self._history.done("", agent_id=agent)
-        trace.extra["records_read"] = self._count - sum(trace.ignored.values())
+        trace.records_read = self._count - sum(trace.ignored.values())
         if agent:
             trace.title = f"subagent {agent}: {trace.title}"
         return trace
@@ -60,13 +60,11 @@ class Agent:
         if not said.strip() or said == self._system:
             return "config.update"
         self._system = said
-        self._history.leave_calls()
         self.recorder.say("system", said, origin, "system")
         self._history.standing = [len(self.recorder.events) - 1]
         return ""
 
     def _message(self, record: Record, origin: Origin) -> str:
-        self._history.leave_calls()
         message, start = record["message"], len(self.recorder.events)
         role, content = text(message.get("role")), message.get("content")
         parts = content if type(content) is list else [content] if type(content) is str else None
@@ -110,8 +108,6 @@ class Agent:
         kind, step = text(event.get("type")), text(event.get("stepUuid"))
         more = {"message_id": step} if step else {}
         start = len(self.recorder.events)
-        if not kind.startswith("tool."):
-            self._history.leave_calls()
         if kind == "content.part":
             self._part(event.get("part"), "decision", [], origin, more)
             if len(self.recorder.events) == start:

@@ -57,7 +57,7 @@ def read(document: Document) -> list[Trace]:
         traces = conversations(_snapshots(said, _thread(states[0].value) if states else ""), name, document.name)
         for number, trace in enumerate(traces):
             records = found if "line" in found[0].origin else entries
-            trace.extra["records_read"] = 0 if number else len(records) - len(problems) + damaged
+            trace.records_read = 0 if number else len(records) - len(problems) + damaged
     if not traces:
         raise TraceError(document.name, "it holds no messages", "name a file that does")
     traces[0].problems += problems

@@ -45,7 +45,7 @@ def read(document: Document) -> list[Trace]:
     if not trace.events:
         raise TraceError(document.name, "it holds no message", "get the whole file")
     trace.problems = problems
-    trace.extra["records_read"] = len(messages) - sum(trace.ignored.values())
+    trace.records_read = len(messages) - sum(trace.ignored.values())
     for field, value in (("instance_id", run.get("instance_id")), ("exit_status", _within(run, "info", "exit_status"))):
         if type(value) is str and value:
             trace.extra[field] = value

@@ -90,7 +90,7 @@ class Teller:
         trace = self.recorder.trace
         trace.model = trace.model or text_at(response, "model")
         if len(self.recorder.events) > before:
-            self.recorder.used(self.recorder.tip, *of_call(response.get("usage")))
+            self.recorder.used(len(self.recorder.events) - 1, *of_call(response.get("usage")))
 
     def _told(self, place: int | None) -> None:
         event = self.recorder.events[place] if place is not None else {}

@@ -80,12 +80,12 @@ class Conversation:
         return bool(found)
 
     def done(self) -> Trace:
-        """The trace. `extra`: `records_read`, `trace_id`, `session_id`; `agent_id`: the call a subagent works for."""
+        """The trace. `extra`: `trace_id`, `session_id`; `agent_id`: the call a subagent works for."""
         self._show_runs(self.writer.runs)
         trace = self.recorder.done()
         said = next((event["content"] for event in trace.events if event["type"] == "requirement"), "")
         trace.title = one_line(said) or self.first.name or self.first.group
-        trace.extra = {"records_read": self.writer.read}
+        trace.records_read = self.writer.read
         for key, value in (("trace_id", self.first.trace), ("session_id", self.first.session)):
             if value:
                 trace.extra[key] = value

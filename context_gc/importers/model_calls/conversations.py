@@ -23,7 +23,7 @@ def conversations(spans: Sequence[Span], format_name: str, source: str) -> list[
     A tool run stands in for the call and the result that no prompt holds, and tells whether the tool failed.
     A model call around others counts only for what those lack, a state only for what stands behind all calls.
 
-    `extra` of each trace holds `records_read`; `ignored` of the first one counts the spans that none shows.
+    `ignored` of the first trace counts the spans that none shows.
     """
     ordered = in_order(spans)
     unwrap(ordered)
@@ -50,8 +50,8 @@ def conversations(spans: Sequence[Span], format_name: str, source: str) -> list[
     traces = [each.done() for each in sorted(found, key=lambda each: number[id(each.first)])]
     traces = [trace for trace in traces if trace.events]
     if traces:
-        elsewhere = sum(span.read for span in ordered) - sum(trace.extra["records_read"] for trace in traces)
-        traces[0].extra["records_read"] += elsewhere  # outer calls that filled something in
+        elsewhere = sum(span.read for span in ordered) - sum(trace.records_read for trace in traces)
+        traces[0].records_read += elsewhere  # outer calls that filled something in
         traces[0].ignored = unread(ordered)
     return traces
 

@@ -35,7 +35,7 @@ def read(document: Document) -> list[Trace]:
     """The session of an export, or the sessions of a dump, subagents behind the others.
 
     Every event has `origin`: {"path"}, such as messages/3/parts/0, or {"line"}. `extra` of each trace holds
-    `records_read`, `session_id` and, of a subagent, `parent_session`.
+    `session_id` and, of a subagent, `parent_session`.
 
     Raises:
         TraceError: there is no JSON object in the file, or no message of a session.
@@ -49,7 +49,8 @@ def read_group(documents: Sequence[Document]) -> list[Trace]:
     found, described = opencode_storage.sessions(documents, problems)
     source = documents[0].name if documents else "the folder"
     traces = _traces(found, source, problems)
-    traces[0].ignored["session"] = described
+    if described:
+        traces[0].ignored["session"] = described
     for trace, session in zip(traces, families(found), strict=True):
         trace.source = text(session.origin.get("file")) or source
     _count(traces, families(found))
@@ -129,11 +130,11 @@ def _dumped(document: Document) -> list[Trace]:
             used |= set(told.lines[id(message)]) if message.used else set()
     for trace in traces:
         used |= {event["origin"]["line"] for event in trace.events}
-        trace.extra["records_read"] = 0
+        trace.records_read = 0
     for line, kind, name in told.kinds:
         trace = of_session.get(name, traces[0])
         if line in used:
-            trace.extra["records_read"] += 1
+            trace.records_read += 1
         else:
             trace.ignored[kind] = trace.ignored.get(kind, 0) + 1
     return traces
@@ -152,9 +153,9 @@ def _traces(sessions: list[Session], source: str, problems: list[Problem]) -> li
 def _count(traces: list[Trace], order: list[Session]) -> None:
     """Account for messages and parts, where each is a record."""
     for trace, session in zip(traces, order, strict=True):
-        trace.extra["records_read"] = 0
+        trace.records_read = 0
         for used, kind in session.counts():
             if used:
-                trace.extra["records_read"] += 1
+                trace.records_read += 1
             else:
                 trace.ignored[kind] = trace.ignored.get(kind, 0) + 1

@@ -157,5 +157,5 @@ def _traces(events: Sequence[tuple[dict[str, Any], Any]], source: str, problems:
     for trace in traces:
         said = next((event["content"] for event in trace.events if event["type"] == "requirement"), "")
         trace.title = trace.title or one_line(said)
-        trace.extra["records_read"] = trace.extra.pop("records") - sum(trace.ignored.values())
+        trace.records_read = trace.extra.pop("records") - sum(trace.ignored.values())
     return traces

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Any
 
 from ...canonical import readable
+from ...semantics import shows
 from ...trace import Trace
 from ..dialects.messages import media, text_at
 from ..files.json_roots import decoded
@@ -23,8 +23,6 @@ UNSEEN_ACTIONS = frozenset(
 )
 UNSEEN_OBSERVATIONS = frozenset(("null", "agent_state_changed", "think", "condense", "server_ready", "success"))
 TOOLS = {"run": "execute_bash", "run_ipython": "execute_ipython_cell", "task_tracking": "task_tracker"}
-#: code that does nothing but show a part of a file
-_SHOWING = re.compile(r"(?:open_file|goto_line|scroll_up|scroll_down)\([^()\n]*\)")
 _ASIDE = frozenset(
     "action id timestamp source message cause timeout tool_call_metadata llm_metrics observation thought is_confirmed"
     " confirmation_state security_risk action_risk keep_prompt hidden blocking kernel_init_code include_extra"
@@ -51,7 +49,7 @@ class Teller:
             self._children.append(self._agents[-1])
             trace = self._agents[-1].recorder.trace
             trace.title = f"delegate {text_at(_arguments(event), 'agent') or 'agent'}"
-            trace.extra["parent_call"] = agent.recorder.events[agent.recorder.tip]["id"]
+            trace.extra["parent_call"] = agent.recorder.events[-1]["id"]
 
     def done(self) -> list[Trace]:
         """The conversation, then its delegates. `extra["records"]` counts what each took in."""
@@ -196,7 +194,7 @@ class _Agent:
         """What an answer says about its call: the lines that it shows, an edit made or undone, a rejection."""
         event = self.recorder.events[call]
         given = decoded(event["arguments"])
-        window = lines_shown(content) if _SHOWING.fullmatch(text_at(given, "code").strip()) else None
+        window = lines_shown(content) if shows(text_at(given, "code")) else None
         if window:
             event["shows"] = window
         if kind == "user_rejected":

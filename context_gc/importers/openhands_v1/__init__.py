@@ -86,7 +86,7 @@ def read_group(documents: Sequence[Document]) -> list[Trace]:
     if not trace.events:
         raise TraceError(trace.source, "it holds no event that a model saw", "get the whole conversation")
     trace.problems = problems
-    trace.extra["records_read"] = records - sum(trace.ignored.values())
+    trace.records_read = records - sum(trace.ignored.values())
     said = next((event["content"] for event in trace.events if event["type"] == "requirement"), "")
     trace.title = one_line(said) or trace.source.rpartition("/")[2]
     return [trace]

@@ -30,7 +30,7 @@ def sniff(head: bytes) -> bool:
 def read(document: Document) -> list[Trace]:
     """The file's one trace. Damaged lines and messages are reported and skipped.
 
-    `extra` holds `records_read`, `session_id`, and `forked_from` where the session began as a copy of another.
+    `extra` holds `session_id`, and `forked_from` where the session began as a copy of another.
     Every event has `origin` {"line", "record" when it is not the line's first, "block" when it is one of several}.
 
     Raises:
@@ -62,7 +62,7 @@ def read(document: Document) -> list[Trace]:
     trace = session.done()
     trace.problems = sorted(problems, key=lambda problem: problem.line or 0)
     _describe(trace, header, entries, session.model)
-    trace.extra["records_read"] = read_count
+    trace.records_read = read_count
     return [trace]
 
 

@@ -72,7 +72,7 @@ def exchange(row: int, record: dict[str, Any], fields: Sequence[str]) -> Exchang
     dated = (record, request or {}, response, nested if type(nested) is dict else {})
     times = (holder[field] for holder in dated for field in _TIMES if field in holder)
     time = next((time for time in times if milliseconds(time) is not None), None)
-    aside = _RESPONSES if request is record else ()
+    aside = _RESPONSES if request is record and answers else ()
     kept = {name: value for name, value in (request or {}).items() if name not in aside}
     if request is not None:
         kept[key] = "" if type(request[key]) is str else None

@@ -38,8 +38,7 @@ class Dialect:
 def read_traces(document: Document, dialect: Dialect) -> list[Trace]:
     """The traces of a file: a list of entries, one request, or rows that each hold a conversation or a request.
 
-    `extra` has `records_read`: of a single conversation the entries that gave events (its blank ones are
-    ignored by kind, its damaged ones are problems), of rows the rows that events come from.
+    Records are the entries of a single conversation, else the rows.
     """
     found, problems = contents(document)
     if any(dialect.is_entry(row.value) for row in found.rows[:50]) and found.layout != "object":
@@ -108,7 +107,7 @@ def _finished(source: str, tellings: Sequence[_Thread], problems: list[Problem],
         raise TraceError(source, f"no message in it is whole: {told}", "name a file that holds a conversation")
     for trace in all_traces:
         if not trace.events:
-            blank = {BLANK_MESSAGE: trace.extra["records_read"]} if trace.extra["records_read"] else {}
+            blank = {BLANK_MESSAGE: trace.records_read} if trace.records_read else {}
             for kind, count in (*trace.ignored.items(), *blank.items()):
                 traces[0].ignored[kind] = traces[0].ignored.get(kind, 0) + count
     traces[0].problems = problems
@@ -127,7 +126,9 @@ class _Thread:
         self._faults: dict[int, list[str]] = {}
         self._passed: set[int] = set()
         self._blank: list[dict[str, Any]] = []
+        self._begins = 0  # where the conversation begins that the last request holds
         self._request: dict[str, Any] = {}
+        self._systems: set[str] = set()  # fields whose events hold what the last request has
         self._tokens: int | None = None  # that the last model call with a report took
 
     def add(self, step: Step) -> None:
@@ -139,22 +140,33 @@ class _Thread:
         if step.window:
             recorder.open_window(tokens_before=self._tokens)
             self._spans.clear()
+            self._blank.clear()
+            self._begins = len(recorder.events)
         elif step.kept < len(self._spans):
             self._take_back(step.kept, self._origin(last.row, "", 0))
-        if not self._spans:
-            for field in self._dialect.systems:
-                if last.request.get(field) is not None:
-                    tell_system(recorder, field, last.request[field], self._origin(last.row, "", 0))
+        told = self._request if self._spans else {}
+        for field in self._dialect.systems:
+            value = last.request.get(field)
+            if self._spans and value != told.get(field):
+                self._systems.discard(field)
+            elif not self._spans and value is not None:
+                count = len(recorder.events)
+                tell_system(recorder, field, value, self._origin(last.row, "", 0))
+                self._systems.update((field,) if len(recorder.events) > count else ())
         self._request = last.request
         count = 0
         ends: dict[int, int] = {}  # how many entries with a key there are so far -> the last event of the last of them
         simple = len(step.passed) < 2 and not step.start
+        when = step.passed[0][1].time if step.passed else None
         known = [()] * len(entries) if simple else keys(entries, self._dialect.key)
         for place, key in enumerate(known):
             count += bool(key)
             if step.start and count <= step.start:
                 continue
-            recorder.at(next((each.time for answered, each in step.passed if simple or count <= answered), None))
+            if not simple:
+                when = next((each.time for answered, each in step.passed if count <= answered), None)
+            if when is not None:
+                recorder.at(when)
             if place == len(entries) - len(last.answers):
                 self._tell_spare(last)
             start = len(recorder.events)
@@ -171,13 +183,16 @@ class _Thread:
         trace = self.recorder.done()
         prompt = next((event["content"] for event in trace.events if event["type"] == "requirement"), "")
         trace.title = one_line(prompt)
-        trace.extra["records_read"] = len(self._told - self._faults.keys())
+        trace.records_read = len(self._told - self._faults.keys())
         trace.extra["layout"] = layout
         if self._request:
-            emptied = self._dialect.systems
-            trace.extra["request"] = {k: None if k in emptied else v for k, v in self._request.items()}
+            trace.extra["request"] = {k: None if k in self._systems else v for k, v in self._request.items()}
+        if len(self._passed) > 1:
+            trace.extra["requests"] = len(self._passed)
+        if self._begins:
+            trace.extra["begins"] = self._begins
         if self._blank:
-            trace.extra["blank"] = self._blank
+            trace.extra["blank"] = [{k: each[k] for k in ("origin", "record", "before")} for each in self._blank]
             if self._single:
                 trace.ignored[BLANK_MESSAGE] = len(self._blank)
         repeated = len(self._passed - self._told - self._faults.keys())
@@ -200,7 +215,7 @@ class _Thread:
         elif len(self.recorder.events) > before:
             self._told.add(number)
         else:
-            self._blank.append({"origin": origin, "record": entry})
+            self._blank.append({"origin": origin, "record": entry, "before": before, "entry": len(self._spans)})
             if not self._single:
                 self._told.add(number)
 
@@ -216,3 +231,4 @@ class _Thread:
         tip = max((stop - 1 for start, stop in self._spans[:kept] if stop > start), default=-1)
         self.recorder.abandon(places, "taken back by a later request", origin, tip)
         del self._spans[kept:]
+        self._blank = [each for each in self._blank if each["entry"] < kept]

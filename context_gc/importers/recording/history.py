@@ -34,13 +34,6 @@ class History:
         if place is not None:
             self.turns.append(place)
 
-    def leave_calls(self) -> None:
-        """What comes now hangs beside calls that wait for their results, so that it outlives them."""
-        events, tip = self.recorder.events, self.recorder.tip
-        if tip >= self._start and events[tip]["type"] == "tool_call":
-            above = events[tip]["parent_id"]
-            self.recorder.tip = next((seq for seq in range(tip - 1, -1, -1) if events[seq]["id"] == above), -1)
-
     def take_back(self, count: int, reason: str, origin: Mapping[str, Any]) -> bool:
         """Abandon the last `count` turns, or all where there are fewer; False when there is nothing to take back."""
         if count <= 0 or not self.turns:

@@ -11,7 +11,6 @@ LONGEST = 64  #: characters of an id that are kept; what goes beyond is cut befo
 
 _FOREIGN = re.compile(r"[^A-Za-z0-9_.:-]+")
 _UUID = re.compile(r"[0-9a-fA-F]{8}-[0-9a-fA-F-]{20,}")
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class Names:
@@ -19,14 +18,17 @@ class Names:
 
     def __init__(self) -> None:
         self._used: set[str] = set()
+        self._counts: dict[str, int] = {}  # of names that were asked for again
 
     def take(self, wanted: str) -> str:
         """`wanted` in the charset of ids; `:2`, `:3` … is added when it is taken."""
         name = plain = _FOREIGN.sub("_", wanted)[:LONGEST] or "e"
-        count = 1
-        while name in self._used:
-            count += 1
-            name = f"{plain}:{count}"
+        if name in self._used:
+            count = self._counts.get(plain, 1)
+            while name in self._used:
+                count += 1
+                name = f"{plain}:{count}"
+            self._counts[plain] = count
         self._used.add(name)
         return name
 
@@ -49,7 +51,7 @@ def milliseconds(value: object) -> int | None:
             moment = datetime.fromisoformat(value)
             if moment.tzinfo is None:
                 moment = moment.replace(tzinfo=UTC)
-            found = round((moment - _EPOCH).total_seconds() * 1000)
+            found = round(moment.timestamp() * 1000)
         elif isinstance(value, int | float) and not isinstance(value, bool):
             found = round(value if value >= 1e11 else value * 1000)
         else:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
@@ -22,9 +23,10 @@ VOICES: Mapping[str, tuple[str, tuple[str, ...]]] = {
 class Recorder:
     """Appends events to one trace. A place is an index into `events`.
 
-    Everything hangs below `tip`, the place of what came before it in its branch. Calls of one message hang
-    side by side below its last text, a result below its call, and what follows below the last result. No
-    parent and no target of an abandon lies outside of the event's window.
+    Everything hangs below `tip`, the place of the last text or result in its branch: calls of one message
+    side by side, and what follows a call that has no result yet beside it, so that what undoes the call does
+    not take it along. A result hangs below its call. No parent and no target of an abandon lies outside of
+    the event's window.
     """
 
     def __init__(self, format_name: str, source: str) -> None:
@@ -34,9 +36,8 @@ class Recorder:
         self.time = 0  #: milliseconds of the next event; set it with `at`
         self._names = Names()
         self._windows = [Window(0, 0)]
-        self._calls: dict[str, list[_Call]] = {}  # of this window, by the id that the provider gave
-        self._order: list[_Call] = []
-        self._base = -1  # what the calls of the message being read hang below
+        self._calls: dict[str, _Asked] = {}  # of this window, by the id that the provider gave
+        self._waiting: deque[_Call] = deque()  # in order; those that were answered by id go when they come first
 
     # the clock
 
@@ -53,7 +54,7 @@ class Recorder:
             return None
         kind, tags = VOICES.get(voice, VOICES["user"])
         given = [*tags, *more.pop("tags", ())]
-        fields: dict[str, Any] = {"content": text} | ({"tags": given} if given else {}) | more
+        fields = {"content": text, "tags": given, **more} if given else {"content": text, **more}
         return self.add(kind, fields, origin, name)
 
     def think(self, text: str, origin: Mapping[str, Any], name: str = "", **more: Any) -> int | None:
@@ -62,7 +63,7 @@ class Recorder:
 
     def add(self, kind: str, fields: Mapping[str, Any], origin: Mapping[str, Any], name: str = "") -> int:
         """Any event below the tip, which it becomes."""
-        self.tip = self._base = self._append(kind, fields, origin, name, self.tip)
+        self.tip = self._append(kind, fields, origin, name, self.tip)
         return self.tip
 
     # calling
@@ -70,35 +71,48 @@ class Recorder:
     def call(
         self, provider_id: str, tool: str, arguments: Any, origin: Mapping[str, Any], name: str = "", **more: Any
     ) -> int:
-        """A tool call; several in a row hang side by side."""
-        fields = {"tool_name": tool or "unknown", "arguments": arguments} | more
-        place = self._append("tool_call", fields, origin, name or provider_id, self._base)
+        """A tool call; the tip stays where it is."""
+        fields = {"tool_name": tool or "unknown", "arguments": arguments, **more}
+        place = self._append("tool_call", fields, origin, name or provider_id, self.tip)
         call = _Call(place, provider_id)
-        self._calls.setdefault(provider_id, []).append(call)
-        self._order.append(call)
-        self.tip = place
+        asked = self._calls.get(provider_id)
+        if asked is None:
+            asked = self._calls[provider_id] = _Asked()
+        asked.last = call
+        asked.waiting.append(call)
+        self._waiting.append(call)
         return place
 
     def result(
         self, provider_id: str, result: Any, origin: Mapping[str, Any], is_error: bool = False, **more: Any
     ) -> int:
-        """The answer to a call: by the provider's id, else to the earliest call that has none."""
+        """The answer to a call, as `answered` finds it."""
         call = self.answered(provider_id)
         named = self.events[call.place]["id"] if call is not None else provider_id or "unknown"
-        fields = {"call_id": named, "result": result} | ({"is_error": True} if is_error else {}) | more
+        fields = {"call_id": named, "result": result, **({"is_error": True} if is_error else {}), **more}
         tip, again = self.tip, ""
         if call is not None:
             tip, call.answers = call.place, call.answers + 1
             again = str(call.answers) if call.answers > 1 else ""
-        self.tip = self._base = self._append("tool_result", fields, origin, f"{named}:r{again}", tip)
+        self.tip = self._append("tool_result", fields, origin, f"{named}:r{again}", tip)
         return self.tip
 
     def answered(self, provider_id: str) -> _Call | None:
-        """The call that a result with this id answers; None when there is none."""
-        if not provider_id:
-            return next((call for call in self._order if not call.answers), None)
-        calls = self._calls.get(provider_id, ())
-        return next((call for call in reversed(calls) if not call.answers), calls[-1] if calls else None)
+        """The call that a result with this id answers; None when there is none.
+
+        That is the nearest one before that has no result yet, else the nearest; without an id the earliest
+        that has none, else the last that has no id either.
+        """
+        while not provider_id and self._waiting:
+            if not self._waiting[0].answers:
+                return self._waiting[0]
+            self._waiting.popleft()
+        asked = self._calls.get(provider_id)
+        if asked is None:
+            return None
+        while asked.waiting and asked.waiting[-1].answers:
+            asked.waiting.pop()
+        return asked.waiting[-1] if asked.waiting else asked.last
 
     # undoing and windows
 
@@ -110,8 +124,7 @@ class Recorder:
             return
         names = {self.events[place]["id"] for place in chosen}
         heads = [self.events[place] for place in chosen if self.events[place]["parent_id"] not in names]
-        before = self._place(heads[0]["parent_id"]) if tip is None else tip
-        self.tip = before
+        self.tip = self._place(heads[0]["parent_id"], chosen[0]) if tip is None else tip
         refs = [event["id"] for event in heads]
         self.add("abandon", {"ref_to": refs, "content": reason}, origin, f"{refs[0]}:abandon")
 
@@ -122,8 +135,8 @@ class Recorder:
             self._windows.pop()
         self._windows.append(window)
         self._calls.clear()
-        self._order.clear()
-        self.tip = self._base = -1
+        self._waiting.clear()
+        self.tip = -1
 
     def used(
         self, place: int, input_tokens: int, output_tokens: int, cache_read: int = 0, cache_write: int = 0
@@ -144,22 +157,17 @@ class Recorder:
         return self.trace
 
     def _append(self, kind: str, fields: Mapping[str, Any], origin: Mapping[str, Any], name: str, tip: int) -> int:
-        taken = self._names.take(name or f"e{len(self.events) + 1}")
-        event: Event = {"id": taken, "type": kind, "timestamp": self.time, "parent_id": self._parent(tip)}
-        event.update(fields)
-        event["origin"] = dict(origin)
-        self.events.append(event)
-        return len(self.events) - 1
-
-    def _parent(self, tip: int) -> str | None:
+        events, place = self.events, len(self.events)
+        taken = self._names.take(name or f"e{place + 1}")
         start = self._windows[-1].start
-        if tip >= 0 and len(self.events) > start:
-            name: str = self.events[tip if tip >= start else -1]["id"]
-            return name
-        return None
+        above = None if tip < 0 or place <= start else events[tip if tip >= start else -1]["id"]
+        events.append(
+            {"id": taken, "type": kind, "timestamp": self.time, "parent_id": above, **fields, "origin": dict(origin)}
+        )
+        return place
 
-    def _place(self, name: str | None) -> int:
-        return next((seq for seq in range(len(self.events) - 1, -1, -1) if self.events[seq]["id"] == name), -1)
+    def _place(self, name: str | None, below: int) -> int:
+        return next((seq for seq in range(below - 1, -1, -1) if self.events[seq]["id"] == name), -1)
 
 
 class _Call:
@@ -169,3 +177,13 @@ class _Call:
 
     def __init__(self, place: int, provider_id: str) -> None:
         self.place, self.provider_id, self.answers = place, provider_id, 0
+
+
+class _Asked:
+    """The calls of one provider's id: the last one, and those without a result, newest last."""
+
+    __slots__ = ("last", "waiting")
+
+    def __init__(self) -> None:
+        self.last: _Call | None = None
+        self.waiting: list[_Call] = []

@@ -67,7 +67,7 @@ def _trace(run: dict[str, Any], prefix: str, source: str) -> Trace:
         teller.take(entry, {"path": at})
     trace = teller.done()
     trace.problems = problems
-    trace.extra["records_read"] = len(entries) + len(steps) - sum(trace.ignored.values())
+    trace.records_read = len(entries) + len(steps) - sum(trace.ignored.values())
     config = decoded(run.get("replay_config"))
     trace.model = _text_within(config, "agent", "model", "name").replace("replay", "")
     info = run.get("info")

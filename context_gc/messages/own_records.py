@@ -1,0 +1,55 @@
+"""Own records: messages put together again from the events that an importer made of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from ..canonical import own
+from ..events import Event
+from ..importers.provider_messages.envelope import assembled
+from .dialect import Part, Told
+
+_ROLES = {
+    "user": "user", "human": "user", "system": "system", "developer": "system", "tool": "tool", "function": "tool",
+    "assistant": "assistant", "ai": "assistant", "model": "assistant",
+}  # fmt: skip
+
+
+def told_from_records(places: Iterable[int], events: Sequence[Event]) -> list[Told]:
+    """The messages at these places; the first event there begins one."""
+    groups: list[list[int]] = []
+    loose: list[Told] = []
+    for place in places:
+        if events[place]["type"] == "abandon":
+            loose.append(Told({}, "none", [Part(place, ())]))
+        elif "envelope" in events[place]:
+            groups.append([place])
+        else:
+            groups[-1].append(place)
+    return sorted((*(_told(group, events) for group in groups), *loose), key=lambda each: each.parts[0].place)
+
+
+def recorded(
+    places: Iterable[int], events: Sequence[Event], blank: Sequence[dict[str, Any]] = ()
+) -> tuple[list[Any], Any]:
+    """The messages of these places exactly as they were read, and their system prompt (None for none).
+
+    `blank`: messages without events, each with the place of the event that it stood before.
+    """
+    tolds = [each for each in told_from_records(places, events) if each.role != "none"]
+    systems = [each.record["system"] for each in tolds if each.is_field]
+    found = [(each.parts[0].place, 1, each.record) for each in tolds if not each.is_field]
+    found += [(each["before"], 0, own(each["record"])) for each in blank]
+    found.sort(key=lambda each: each[:2])
+    return [record for _, _, record in found], systems[0] if systems else None
+
+
+def _told(group: Sequence[int], events: Sequence[Event]) -> Told:
+    first = events[group[0]]
+    record = own(assembled([events[place] for place in group]))
+    parts = [Part(place, tuple(events[place].get("origin", {}).get("at", ()))) for place in group]
+    if "field" in first.get("origin", {}):
+        return Told(record, "system", parts, True)
+    role = record.get("role") if type(record) is dict else None
+    return Told(record, _ROLES.get(role, "user") if type(role) is str else "none", parts)
