@@ -82,13 +82,13 @@ def test_only_what_was_appended_is_parsed(path, monkeypatch):
     follower = Follower(path)
     follower.poll()
     parsed: list[int] = []
-    records = Document.records
+    each_record = Document.each_record
 
-    def counted(document: Document):
+    def counted(document: Document, problems):
         parsed.append(len(document.data))
-        return records(document)
+        return each_record(document, problems)
 
-    monkeypatch.setattr(Document, "records", counted)
+    monkeypatch.setattr(Document, "each_record", counted)
     append(path, decision("new"))
     assert ids(follower.poll())[-1] == "new"
     assert sum(parsed) == len(decision("new"))
