@@ -41,6 +41,7 @@ class Budgeted(Live):
         self._returns = False  # something came whose unit was cut and has to come back
         self.failed: tuple[str, int] | None = None  #: moment of a pass that failed, tokens it could not free
         self._stages = engine.stages
+        self._sweeps = {at for at, stage in enumerate(engine.stages) if isinstance(stage, SweepStage)}
         self._evicts = len(engine.stages)
 
     # the prompt of now
@@ -123,7 +124,7 @@ class Budgeted(Live):
         self._record(seq, verdict)
 
     def _is_sweep(self, verdict: Verdict) -> bool:
-        return verdict.stage < self._evicts and isinstance(self._stages[verdict.stage], SweepStage)
+        return verdict.stage in self._sweeps
 
     def _record(self, seq: int, verdict: Verdict | None) -> None:
         before = self.book.get(seq)
