@@ -1,6 +1,7 @@
 """Read: `load_traces` against `json.loads` of the same lines in the same process, and what it holds at most.
 
 Each file is read in a process of its own, so that its peak memory is its own. Times are the process's own too.
+Blind spot: of formats that hold JSON as text within their records (OTLP), `json.loads` parses the outer text only.
 """
 
 from __future__ import annotations

@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 from claude_code_records import call, load, only, result, says, tree, user
 
+from context_gc.importers.claude_code.lines import needed
+
 PLAN = "# Plan\n\n1. Read\n2. Write"
 APPROVED = "User has approved your plan. You can now start coding.\n\n## Approved Plan:\n" + PLAN
 REJECTED = (
@@ -91,3 +93,11 @@ def test_a_failed_call_decides_nothing():
         user("r1", "a1", [result("t1", APPROVED, is_error=True)]),
     )
     assert list(tree(trace)) == ["u1", "t1", "t1:r"]
+
+
+def test_of_what_the_app_noted_only_the_decision_is_held_on_to():
+    report = {"agentId": "a1", "answers": {"Which?": "B"}, "file": {"content": "x" * 1_000}}
+    record = user("r1", "a1", [result("t1", "…")], toolUseResult=report, slug="s")
+    assert needed(record)["toolUseResult"] == {"agentId": "a1", "answers": {"Which?": "B"}}
+    assert "slug" not in needed(record)
+    assert record["toolUseResult"] is report  # the record itself is left alone: whoever follows a file reads it again

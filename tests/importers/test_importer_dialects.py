@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from context_gc.importers.dialects.messages import Message, Part, Repeats, media, message, messages, text_at, visible
+from context_gc.importers.dialects.messages import Message, Part, media, message, messages, text_at, visible
 
 
 def told(read):
@@ -254,14 +254,3 @@ def test_any_json_value_is_a_message_or_none_and_has_texts_where_texts_belong(va
         assert part.kind in ("text", "thinking", "media", "opaque", "call", "result")
         assert part.kind in ("call", "result") or type(part.value) is str
         assert type(part.name) is type(part.call) is str
-
-
-def test_a_prompt_that_repeats_another_is_read_anew_from_where_it_differs():
-    repeats, first = Repeats(), [{"role": "user", "content": words} for words in "abc"]
-    one = repeats.messages(first, "user")
-    two = repeats.messages([*first[:2], {"role": "user", "content": "x"}, "y"], "user")
-    assert [each.parts[0].value for each in two] == ["a", "b", "x", "y"]
-    assert [old is new for old, new in zip(one, two, strict=False)] == [True, True, False]
-    assert [each.parts[0].value for each in repeats.messages([first], "user")] == ["a", "b", "c"]
-    assert [each.parts[0].value for each in repeats.messages([first, ["d"]], "user")] == ["a", "b", "c", "d"]
-    assert repeats.messages([None, 5], "user") == []

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from context_gc import TraceError
 from context_gc.importers.files.document import Document
-from context_gc.importers.files.json_roots import decoded, first_objects, roots
+from context_gc.importers.files.json_roots import decoded, each_root, first_objects, roots
 
 VALUE = {"a": [1, 2, {"b": 'x"y\\', "c": None}], "d": {"e": [[], {}]}, "f": 12345, "g": [{"k": 1}, {"k": 2}]}
 
@@ -128,3 +128,27 @@ def test_any_bytes_give_objects_or_our_error(junk, at):
     except TraceError:
         return
     assert all(type(root.value) is dict for root in found)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"a": 1}\n{"b": 2}\n',
+        '{"a": 1}\nx\n[3] {"b": 2}\n{"c"',
+        '[{"a": 1}, 5, {"b": 2}]',
+        '[{"a": 1}, {"b"',
+        '{"a": 1}',
+    ],
+)
+def test_one_after_the_other_they_are_the_same(text):
+    problems = []
+    found = list(each_root(Document("x", text.encode()), problems))
+    assert (found, problems) == roots(Document("x", text.encode()))
+
+
+def test_of_lines_each_is_given_before_the_next_is_parsed():
+    problems = []
+    found = each_root(Document("x", b'{"a": 1}\nx\n{"b": 2}\n'), problems)
+    assert (next(found).value, problems) == ({"a": 1}, [])
+    assert next(found).value == {"b": 2}
+    assert [problem.line for problem in problems] == [2]

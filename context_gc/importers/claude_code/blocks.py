@@ -103,8 +103,11 @@ def _thinking(block: dict[str, Any]) -> Part | None:
 
 
 def _result(line: Line, block: dict[str, Any]) -> Part:
-    candidates = (block.get(field) for field in ("content", "output", "text"))
-    fields: dict[str, Any] = {"result": next((it for it in candidates if it is not None), "")}
+    fields: dict[str, Any] = {"result": ""}
+    for field in ("content", "output", "text"):
+        if block.get(field) is not None:
+            fields["result"] = block[field]
+            break
     if block.get("is_error") is True:
         fields["is_error"] = True
     report = line.record.get("toolUseResult")

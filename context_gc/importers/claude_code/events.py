@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from ...trace import Trace
-from ..files.fields import mapping, text
+from ..files.fields import count, mapping, text
 from ..recording.kept_tail import KeptTail
 from ..recording.names import Names
 from ..recording.recorder import Recorder
@@ -54,14 +54,17 @@ class Builder:
                 self.open("unknown")
             self._summary_due = False
         start = len(recorder.events)
-        message = _message_id(line)
+        key = line.message or f":{line.number}"
         if line.role == "assistant":
-            key = message or f":{line.number}"
             if key != self._message:
                 self._message, self._base = key, tip
             recorder.tip = self._base
         stem = ""
         for index, part in parts_of(line):
+            if line.message:
+                part.fields["message_id"] = line.message
+            if line.cwd and line.cwd != recorder.trace.cwd:
+                part.fields["cwd"] = line.cwd
             if part.kind == "tool_call":
                 self._call(line, index, part)
             elif part.kind == "tool_result":
@@ -69,10 +72,10 @@ class Builder:
             else:
                 name = f"{stem}.{index}" if stem else self._names.take_short(line.uuid or f"L{line.number}")
                 stem = stem or name
-                recorder.add(part.kind, part.fields | _more(line, recorder.trace.cwd), _origin(line, index), name)
+                recorder.add(part.kind, part.fields, _origin(line, index), name)
         if line.role == "assistant":
             self._base = recorder.tip
-            self._note_model_call(line, message or f":{line.number}", start)
+            self._note_model_call(line, key, start)
         if self._kept[0] and self._kept[0] == line.uuid:
             self._repeat()
         return recorder.tip
@@ -108,7 +111,7 @@ class Builder:
     def trace(self) -> Trace:
         """What was built, with windows that cover every event."""
         for place, report in sorted(self._usage.values(), key=lambda entry: entry[0]):
-            self.recorder.used(place, *(_tokens(report, field) for field in _USAGE_FIELDS))
+            self.recorder.used(place, *(count(report.get(field)) for field in _USAGE_FIELDS))
         return self.recorder.done()
 
     def _repeat(self) -> dict[int, int]:
@@ -118,9 +121,8 @@ class Builder:
 
     def _call(self, line: Line, index: int, part: Part) -> None:
         name = part.call or f"{line.uuid or f'L{line.number}'}.{index}"
-        tool, given = part.fields["tool_name"], part.fields["arguments"]
-        more = _more(line, self.recorder.trace.cwd)
-        place = self.recorder.call(part.call, tool, given, _origin(line, index), name, **more)
+        tool, given = part.fields.pop("tool_name"), part.fields.pop("arguments")
+        place = self.recorder.call(part.call, tool, given, _origin(line, index), name, **part.fields)
         prompt = text(mapping(given).get("prompt"))
         if prompt:
             self.prompts.setdefault(prompt, []).append(self.recorder.events[place]["id"])
@@ -129,14 +131,13 @@ class Builder:
         recorder, origin = self.recorder, _origin(line, index)
         asked = recorder.answered(part.call)
         result, failed = part.fields.pop("result"), part.fields.pop("is_error", False)
-        more = part.fields | _more(line, recorder.trace.cwd)
-        place = recorder.result(part.call, result, origin, failed, **more)
+        place = recorder.result(part.call, result, origin, failed, **part.fields)
         if asked is None:
             return
         call = recorder.events[asked.place]
         name = call["id"]
-        if "agent_id" in more:
-            self.started.setdefault(more["agent_id"], name)
+        if "agent_id" in part.fields:
+            self.started.setdefault(part.fields["agent_id"], name)
         rejected, words = rejection(result)
         if rejected:
             recorder.abandon([asked.place], words or "rejected by the user", origin, place)
@@ -169,18 +170,3 @@ class Builder:
 
 def _origin(line: Line, index: int) -> dict[str, int]:
     return {"line": line.number, "block": index} if len(line.blocks) > 1 else {"line": line.number}
-
-
-def _more(line: Line, cwd: str) -> dict[str, Any]:
-    """The fields that events of a line have beside those of their part."""
-    found = {"message_id": _message_id(line), "cwd": line.cwd if line.cwd != cwd else ""}
-    return {key: value for key, value in found.items() if value}
-
-
-def _message_id(line: Line) -> str:
-    return text(mapping(line.record.get("message")).get("id")) if line.role == "assistant" else ""
-
-
-def _tokens(report: dict[str, Any], field: str) -> int:
-    count = report.get(field)
-    return count if type(count) is int and count >= 0 else 0

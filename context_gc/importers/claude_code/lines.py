@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from sys import intern
 from typing import Any
 
 from ...canonical import canonical
@@ -11,25 +12,45 @@ from ..files.fields import mapping, text
 from .attachments import attached, told_by_others
 
 ROLES = frozenset(("user", "assistant", "system"))
+#: fields of a record that are asked for later; the others are let go of as it is read
+FIELDS = frozenset(
+    "type subtype timestamp uuid logicalParentUuid agentId parentToolUseID message attachment data isMeta"
+    " isCompactSummary compactMetadata operation reason id name input tool_use_id is_error content output text"
+    " toolUseResult".split()
+)
+REPORTED = ("agentId", "answers", "annotations", "plan")  #: of `toolUseResult`, which holds the whole result anew
 
 
 @dataclass(slots=True)
 class Line:
-    """One record.
+    """One record, as far as it is asked for.
 
     `role` is who speaks: user, assistant, system, other (not the user, though in their place), told (the app),
     opaque for what is not known, boundary for a compaction, or "" for what the model never sees.
     """
 
     number: int
-    record: dict[str, Any]
+    record: dict[str, Any]  #: what `needed` keeps of it
     role: str
     kind: str  #: what it is counted as when it is left out
     blocks: list[Any]
     uuid: str
     parent: str
     cwd: str
+    session: str
+    aside: bool  #: whether a subagent speaks
+    first: bool  #: whether its record says that nothing precedes it
     typed: bool  #: whether a person typed it: only such lines can open a branch
+    message: str  #: the id of the model's message that it is a part of
+
+
+def needed(record: dict[str, Any]) -> dict[str, Any]:
+    """What is asked for of a record later: a result stands twice in it."""
+    kept = {field: value for field, value in record.items() if field in FIELDS}
+    report = kept.get("toolUseResult")
+    if type(report) is dict:
+        kept["toolUseResult"] = {field: report[field] for field in REPORTED if field in report}
+    return kept
 
 
 def damage(record: dict[str, Any]) -> str:
@@ -53,8 +74,8 @@ def same_record(first: dict[str, Any], second: dict[str, Any]) -> bool:
     return all(canonical(first.get(field)) == canonical(second.get(field)) for field in fields)
 
 
-def classify(number: int, record: dict[str, Any]) -> Line:
-    """Sort one undamaged record."""
+def classify(number: int, record: dict[str, Any], kept: dict[str, Any]) -> Line:
+    """Sort one undamaged record, of which `kept` is needed later."""
     kind = record.get("type")
     kind = kind[:40] if type(kind) is str else "untyped record"
     role = ""
@@ -67,16 +88,31 @@ def classify(number: int, record: dict[str, Any]) -> Line:
         kind = f"attachment/{_word(attachment.get('type'))}"
         role, blocks = attached(attachment) if attachment else ("", [])
     elif kind in ("tool_use", "tool_result"):
-        role, blocks = ("assistant" if kind == "tool_use" else "user"), [_flat(record, mapping(message))]
+        role, blocks = ("assistant" if kind == "tool_use" else "user"), [_flat(kept, mapping(message))]
     elif kind == "system" and record.get("subtype") == "compact_boundary":
         role = "boundary"
     elif type(message) is dict:
         kind, role, blocks = _message(kind, record, message)
     elif kind == "system":
         kind = f"system/{_word(record.get('subtype'))}"
-    uuid, parent, cwd = record.get("uuid"), record.get("parentUuid"), record.get("cwd")
+    parent = record.get("parentUuid", "")
     typed = role == "user" and _is_typed(record, blocks)
-    return Line(number, record, role, kind, blocks, text(uuid), text(parent), text(cwd), typed)
+    answer = text(message.get("id")) if role == "assistant" and type(message) is dict else ""
+    return Line(
+        number,
+        kept,
+        role,
+        kind,
+        blocks,
+        intern(text(record.get("uuid"))),
+        intern(text(parent)),
+        intern(text(record.get("cwd"))),
+        intern(text(record.get("sessionId"))),
+        record.get("isSidechain") is True,
+        parent is None,
+        typed,
+        answer,
+    )
 
 
 def _message(kind: str, record: dict[str, Any], message: dict[str, Any]) -> tuple[str, str, list[Any]]:

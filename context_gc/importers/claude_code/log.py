@@ -7,17 +7,18 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ...trace import Problem, Trace
-from ..files.document import Document, Record
+from ..files.document import Document
 from ..files.fields import items, mapping, text
 from ..recording.history import one_line
 from .blocks import why_none
 from .events import Builder
-from .lines import Line, classify, damage, same_record
+from .lines import Line, classify, damage, needed, same_record
 from .queued import deliver
 from .tree import Tree
 
 MOST_REPEATED = 200_000  #: events of a trace that rewinds and compactions may repeat in later windows
 TITLE_FIELDS = ("customTitle", "aiTitle", "summary")  #: of records that name the session, best first
+NAMES = frozenset(TITLE_FIELDS)
 
 
 @dataclass
@@ -46,13 +47,18 @@ class Log:
 
     def __init__(self, document: Document, copied: Copied | None = None) -> None:
         self.document = document
-        self.records, self.problems = document.records()
+        self.problems: list[Problem] = []
         self.lines: list[Line] = []
+        self._forked_from = ""  # the session that it says it is a copy of
+        self._names: list[dict[str, Any]] = []  # that records give the session
+        self._uuids: set[str] = set()
         self.repeated, self.copied, self.resumed = 0, 0, ""
         copied = copied or Copied()
         first: dict[str, dict[str, Any]] = {}
-        for number, record in self.records:
-            key = key_of(record)
+        damaged: list[Problem] = []
+        for number, whole in document.each_record(self.problems):
+            record, key = needed(whole), key_of(whole)
+            self._note(whole)
             if key:
                 known = copied.seen.get(key)
                 if known is not None and same_record(known[0], record):
@@ -64,9 +70,10 @@ class Log:
                     continue
             fault = damage(record)
             if fault:
-                self.problems.append(Problem(number, f"{fault} (skipped)"))
+                damaged.append(Problem(number, f"{fault} (skipped)"))
             else:
-                self.lines.append(classify(number, record))
+                self.lines.append(classify(number, whole, record))
+        self.problems += damaged
         for key, record in first.items():
             if key in copied.shared:
                 copied.seen.setdefault(key, (record, document))
@@ -85,18 +92,36 @@ class Log:
         else:
             rest = list(groups)
             found = [self._told(format_name, "", main, (), wanted)]
-            _entitle(found[0].trace, self.records)
+            found[0].trace.title = self._title() or found[0].trace.title
         found += [self._told(format_name, key, groups[key], (), wanted) for key in rest]
         trace = found[0].trace
         trace.source = source
         trace.ignored |= {"repeated line": self.repeated} if self.repeated else {}
         trace.ignored |= {"line of the session that it goes on from": self.copied} if self.copied else {}
-        forks = (text(mapping(record.get("forkedFrom")).get("sessionId")) for _, record in self.records)
-        origin = next((session for session in forks if session), "")
-        if origin and origin != trace.extra.get("session_id"):
-            trace.extra["resumes"] = {"session": origin}
+        if self._forked_from and self._forked_from != trace.extra.get("session_id"):
+            trace.extra["resumes"] = {"session": self._forked_from}
         trace.problems = sorted(self.problems, key=lambda problem: problem.line or 0)
         return found
+
+    def _note(self, record: dict[str, Any]) -> None:
+        """What any record, also one that was read before, tells of the session."""
+        uuid, forked = record.get("uuid"), record.get("forkedFrom")
+        if type(uuid) is str:
+            self._uuids.add(uuid)
+        elif "uuid" not in record and not NAMES.isdisjoint(record):
+            self._names.append({kind: record.get(kind) for kind in (*TITLE_FIELDS, "leafUuid")})
+        if type(forked) is dict:
+            self._forked_from = self._forked_from or text(forked.get("sessionId"))
+
+    def _title(self) -> str:
+        """The name of the session by its own records; old summaries may be those of other sessions."""
+        for kind in TITLE_FIELDS:
+            for name in reversed(self._names):
+                title, leaf = name[kind], name["leafUuid"] or None
+                ours = leaf is None or (type(leaf) is str and leaf in self._uuids)
+                if type(title) is str and title.strip() and ours:
+                    return one_line(title)
+        return ""
 
     def _told(
         self, format_name: str, agent: str, lines: Sequence[Line], aside: Sequence[Line], wanted: Container[str]
@@ -110,7 +135,7 @@ class Log:
         trace = builder.trace()
         trace.ignored = ignored
         trace.records_read = len(lines) + len(aside) - sum(ignored.values())
-        sessions = dict.fromkeys(text(line.record.get("sessionId")) for line in lines)
+        sessions = dict.fromkeys(line.session for line in lines)
         stem = self.document.name.rpartition("/")[2].removesuffix(".jsonl")
         session = stem if stem in sessions else next(filter(None, sessions), "")
         if session:
@@ -134,7 +159,7 @@ def _groups(lines: Sequence[Line]) -> dict[str, list[Line]]:
     root: dict[str, str] = {}  # uuid -> the agent of a subagent's line
     for line in lines:
         key = ""
-        if line.record.get("isSidechain") is True:
+        if line.aside:
             key = text(line.record.get("agentId")) or root.get(line.parent) or line.uuid or "subagent"
             if line.uuid:
                 root.setdefault(line.uuid, key)
@@ -179,6 +204,7 @@ def _build(builder: Builder, lines: Sequence[Line], ids: dict[str, str], wanted:
             tips[place] = builder.compact(line, _kept(line, at, tree, held))
         else:
             tips[place] = builder.add(line, tip, not tree.lost[place])
+            line.record = {}  # it is never looked at again, and holds what its events do not
         spans[place] = (start, own, len(events))
         if line.uuid in wanted and tips[place] >= 0:
             ids.setdefault(line.uuid, events[tips[place]]["id"])
@@ -202,16 +228,3 @@ def _kept(
         above = tree.above(tail)
         chain = above[above.index(head) :] if head in above else []
     return (anchor if anchor in at else line.uuid, held(chain)) if chain else ("", [])
-
-
-def _entitle(trace: Trace, records: Sequence[Record]) -> None:
-    """Name the main trace as the session's own records do; old summaries may be those of other sessions."""
-    uuids = {record.get("uuid") for _, record in records if type(record.get("uuid")) is str}
-    for name in TITLE_FIELDS:
-        for _, record in reversed(records):
-            title = record.get(name)
-            leaf = record.get("leafUuid") or None
-            ours = leaf is None or (type(leaf) is str and leaf in uuids)
-            if type(title) is str and title.strip() and "uuid" not in record and ours:
-                trace.title = one_line(title)
-                return

@@ -64,7 +64,7 @@ def _taken(lines: Sequence[Line]) -> list[tuple[int, _Queued]]:
     waiting: deque[_Queued] = deque()
     taken: list[tuple[int, _Queued]] = []
     for place, line in enumerate(lines):
-        if line.record.get("type") != "queue-operation":
+        if line.kind != "queue-operation":
             continue
         operation, content = line.record.get("operation"), line.record.get("content")
         blocks = content if type(content) is list else [{"type": "text", "text": text(content)}]

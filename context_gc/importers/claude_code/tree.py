@@ -140,11 +140,7 @@ def _parents(lines: Sequence[Line]) -> tuple[list[int], list[bool]]:
 
 def _beginnings(lines: Sequence[Line], parents: Sequence[int], linked: Sequence[bool]) -> tuple[int, list[int]]:
     """The first prompt that was answered, and the later ones that began the session anew."""
-    anew = [
-        place
-        for place, line in enumerate(lines)
-        if line.typed and line.uuid and "parentUuid" in line.record and line.record["parentUuid"] is None
-    ]
+    anew = [place for place, line in enumerate(lines) if line.typed and line.uuid and line.first]
     if not anew:
         return -1, []
     answered: set[int] = set()  # the lines that an assistant's line comes from
@@ -156,8 +152,8 @@ def _beginnings(lines: Sequence[Line], parents: Sequence[int], linked: Sequence[
     first = next((place for place, line in enumerate(lines) if line.typed and place in answered), -1)
     if first < 0:
         return -1, []
-    session = lines[first].record.get("sessionId")
-    return first, [each for each in anew if each > first and lines[each].record.get("sessionId") == session]
+    session = lines[first].session
+    return first, [each for each in anew if each > first and lines[each].session == session]
 
 
 def _answers(line: Line) -> bool:

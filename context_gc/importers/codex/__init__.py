@@ -8,7 +8,8 @@ a compaction kept where it says only its summary; a command that went on behind 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Set
+from itertools import islice
 from typing import Any
 
 from ...trace import Problem, Trace
@@ -45,23 +46,41 @@ def read(document: Document) -> list[Trace]:
     `extra` holds, where known, `session_id`, `forked_from`, `parent_session`, `agent_name`.
     Calls carry the directory that they ran in as `cwd`, and what `Facts` tells.
     """
-    records, problems = document.records()
-    unwrapped = [_unwrapped(record) for _, record in records]
-    items = [payload for kind, payload in unwrapped if kind == "response_item" and type(payload) is dict]
-    session = _Session(document.name, items)
-    ignored, damaged = session.trace.ignored, len(problems)
-    for (line, record), (kind, payload) in zip(records, unwrapped, strict=True):
+    told = "\n".join(_words(_first_items(document)))
+    session = _told(document, told, frozenset())
+    by_events = session.in_events - session.voices
+    if by_events:  # which is known at the end only; mostly items hold all that events say
+        session = _told(document, told, by_events)
+    return [session.trace]
+
+
+def _told(document: Document, told: str, by_events: Set[str]) -> _Session:
+    """The session with the words of those voices that only its events tell; nothing is held of a record once read."""
+    session = _Session(document.name, told, by_events)
+    ignored = session.trace.ignored
+    problems: list[Problem] = []
+    damaged: list[Problem] = []
+    count = 0
+    for line, record in document.each_record(problems):
+        count += 1
+        kind, payload = _unwrapped(record)
         if type(payload) is not dict:
-            problems.append(Problem(line, f"field 'payload' is {kind_of(payload)}, expected an object (skipped)"))
+            damaged.append(Problem(line, f"field 'payload' is {kind_of(payload)}, expected an object (skipped)"))
             continue
         session.recorder.at(record.get("timestamp", record.get("created_at")))
         left_out = session.take(kind, payload, {"line": line})
         if left_out:
             ignored[left_out] = ignored.get(left_out, 0) + 1
     trace = session.done()
-    trace.records_read = len(records) - sum(ignored.values()) - (len(problems) - damaged)
-    trace.problems = sorted(problems, key=lambda problem: problem.line or 0)
-    return [trace]
+    trace.records_read = count - sum(ignored.values()) - len(damaged)
+    trace.problems = sorted(problems + damaged, key=lambda problem: problem.line or 0)
+    return session
+
+
+def _first_items(document: Document) -> Iterator[dict[str, Any]]:
+    """The first 20 items that the model saw: the instructions of the session may be repeated there."""
+    unwrapped = (_unwrapped(record) for _, record in document.each_record([]))
+    return islice((payload for kind, payload in unwrapped if kind == "response_item" and type(payload) is dict), 20)
 
 
 def _claims(record: Mapping[str, Any]) -> bool:
@@ -91,22 +110,27 @@ def _unwrapped(record: dict[str, Any]) -> tuple[str, Any]:
 
 
 class _Session:
-    """Takes the records of a session one by one; `items` are those that the model saw."""
+    """Takes the records of a session one by one.
 
-    def __init__(self, source: str, items: Sequence[dict[str, Any]]) -> None:
+    `told` is what its first items say, `by_events` are the voices whose words stand in events alone.
+    """
+
+    def __init__(self, source: str, told: str, by_events: Set[str]) -> None:
         self.recorder = Recorder(name, source)
         self.trace = self.recorder.trace
         self._history = History(self.recorder)
         self._facts = Facts()
         self._items = Items(self._history, self._facts)
-        self._voices = {voice for item in items for voice in _voices(item)}
-        self._told = "\n".join(_words(items[:20]))  # where the instructions of the session may be repeated
+        self.voices: set[str] = set()  #: who speaks in items
+        self.in_events: set[str] = set()  #: who speaks in events
+        self._told, self._by_events = told, by_events
         self._meta: dict[str, Any] | None = None
         self._reports = Reports(self.recorder)
 
     def take(self, kind: str, payload: dict[str, Any], origin: Mapping[str, Any]) -> str:
         """Read one record; gives "" or the kind that it is left out as."""
         if kind == "response_item":
+            self._note_voice(payload)
             output = self._items.last_output
             left_out = self._items.read(payload, origin)
             if self._items.last_output < 0:
@@ -188,8 +212,10 @@ class _Session:
         left_out = f"event_msg/{kind}"
         field, voice = SPOKEN.get(kind, ("", ""))
         said = payload.get(field)
-        if voice and voice not in self._voices and type(said) is str:
-            return self._speak(voice, said, origin)
+        if voice and type(said) is str:
+            self.in_events.add(voice)
+            if voice in self._by_events:
+                return self._speak(voice, said, origin)
         if kind == "thread_rolled_back":
             turns = payload.get("num_turns")
             done = type(turns) is int and self._history.take_back(turns, "rolled back by the user", origin)
@@ -204,6 +230,12 @@ class _Session:
             self.trace.title = one_line(text(payload.get("thread_name"))) or self.trace.title
         return "" if self._facts.take(payload) else left_out
 
+    def _note_voice(self, item: Mapping[str, Any]) -> None:
+        if type(item.get("role")) is str:
+            self.voices.add(item["role"])
+        elif item.get("type") == "reasoning" and (item.get("summary") or item.get("content")):
+            self.voices.add("reasoning")  # and it can be read
+
     def _speak(self, voice: str, said: str, origin: Mapping[str, Any]) -> str:
         if voice == "reasoning":
             return self._items.think(said, origin)
@@ -211,14 +243,6 @@ class _Session:
         if voice == "user":
             self._history.begin_turn(place)
         return "" if place is not None else "blank message"
-
-
-def _voices(item: Mapping[str, Any]) -> Iterator[str]:
-    """Who speaks in an item; "reasoning" where that can be read."""
-    if type(item.get("role")) is str:
-        yield item["role"]
-    elif item.get("type") == "reasoning" and (item.get("summary") or item.get("content")):
-        yield "reasoning"
 
 
 def _words(items: Any) -> Iterator[str]:

@@ -84,10 +84,10 @@ def message(value: Any, role: str = "") -> Message | None:
     if not role or not any(key in value for key in keys):
         return None
     content = value["parts"] if type(value.get("parts")) is list else value.get("content")
-    if role == "tool" and not _holds_results(content):
+    parts = [*thoughts_of(value), *parts_of(content)]
+    if role == "tool" and (type(content) is not list or all(part.kind != "result" for part in parts)):
         parts = [_result(value, content)]
     else:
-        parts = [*thoughts_of(value), *parts_of(content)]
         calls = list(calls_of(value))
         known = {part.call for part in calls} - {""}
         parts = [part for part in parts if part.kind != "call" or part.call not in known] + calls
@@ -99,6 +99,20 @@ class Repeats:
 
     def __init__(self) -> None:
         self._recent: list[tuple[list[Any], list[Message | None]]] = []
+        self._texts: list[tuple[str, list[Any]]] = []  # lists as JSON, without the last bracket
+
+    def decoded(self, value: Any) -> Any:
+        """What `decoded` gives; of a list that begins with all of an earlier one only the rest is parsed."""
+        found: Any = None
+        for known, values in reversed(self._texts):
+            if type(value) is str and value.startswith(known) and value.startswith(",", len(known)):
+                added = decoded("[" + value[len(known) + 1 :], 1)
+                found = values + added if type(added) is list and added else None
+                break
+        found = decoded(value) if found is None else found
+        if type(value) is str and value.endswith("]") and type(found) is list and found:
+            self._texts = [*self._texts[1 - KEPT :], (value[:-1], found)]
+        return found
 
     def messages(self, values: list[Any], role: str) -> list[Message]:
         """As the function `messages` reads them."""
@@ -106,10 +120,11 @@ class Repeats:
         if any(type(value) is list for value in flat):
             return messages(flat, role)
         best: tuple[int, list[Message | None]] = (0, [])
-        for known, read in self._recent:
-            pairs = enumerate(zip(known, flat, strict=False))
-            count = next((at for at, (old, new) in pairs if not is_same(old, new)), min(len(known), len(flat)))
-            best = max(best, (count, read), key=lambda each: each[0])
+        for known, read in reversed(self._recent):
+            count = _common(known, flat)
+            best = (count, read) if count > best[0] else best
+            if count == len(known):
+                break
         found = best[1][: best[0]] + [message(each, role) for each in flat[best[0] :]]
         self._recent = [*self._recent[1 - KEPT :], (flat, found)]
         return [each for each in found if each is not None]
@@ -118,9 +133,17 @@ class Repeats:
 def is_same(one: Any, other: Any) -> bool:
     """Whether two JSON values are equal; not known, and so False, of values that are nested very deeply."""
     try:
-        return bool(one == other)
+        return one is other or bool(one == other)
     except RecursionError:
         return False
+
+
+def _common(one: list[Any], other: list[Any]) -> int:
+    """How many values two lists both begin with."""
+    for place, (mine, its) in enumerate(zip(one, other, strict=False)):
+        if not is_same(mine, its):
+            return place
+    return min(len(one), len(other))
 
 
 def messages(values: Any, role: str = "") -> list[Message]:
@@ -155,11 +178,6 @@ def opened(value: dict[str, Any]) -> tuple[str, dict[str, Any]]:
     if type(value.get("data")) is dict and "content" in value["data"] and type(value.get("type")) is str:
         return value["type"], value["data"]
     return "", value
-
-
-def _holds_results(content: Any) -> bool:
-    blocks = content if type(content) is list else ()
-    return any(part.kind == "result" for block in blocks for part in block_parts(block))
 
 
 def _result(value: dict[str, Any], content: Any) -> Part:

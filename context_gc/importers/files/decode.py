@@ -86,9 +86,8 @@ def _plain(data: bytes, problems: list[Problem]) -> bytes:
             text = data.decode(encoding, "replace")
         data = text.encode("utf-8", "replace")
     data = data.removeprefix(b"\xef\xbb\xbf")
-    nuls = data.count(0)
-    if nuls:
-        problems.append(Problem(None, f"{nuls:,} NUL bytes (removed)", 0))
+    if b"\0" in data:
+        problems.append(Problem(None, f"{data.count(0):,} NUL bytes (removed)", 0))
         data = data.replace(b"\0", b"")
     return data
 

@@ -13,7 +13,7 @@ from ...trace import Problem
 HEAD = 64 << 10  #: bytes that a sniffer sees at least, and the rest of the line there
 HEAD_LINES = 20  #: lines that it sees at least: a huge first line must not hide the others
 LONGEST_HEAD = 4 << 20  #: bytes that it sees at most
-STEP = 1 << 20  #: bytes that are decoded at a time
+STEP = 256 << 10  #: bytes that are decoded at a time
 ARCHIVES = (b"PK\x03\x04", b"PK\x05\x06")  # how a zip archive begins, and one without members
 BLANK = " \t\r\n\x0b\x0c\x1e\ufeff"  # what may stand around a record: also JSON-sequence and byte order marks
 

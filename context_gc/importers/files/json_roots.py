@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -59,6 +60,20 @@ def roots(document: Document) -> tuple[list[Root], list[Problem]]:
     if not found:
         raise TraceError(document.name, "it holds no JSON object", "name a file that holds a trace")
     return found, problems
+
+
+def each_root(document: Document, problems: list[Problem]) -> Iterator[Root]:
+    """The same one after the other, for a reader that lets go of each; what is wrong goes into `problems`.
+
+    Raises as `roots` does.
+    """
+    if document.first_line:
+        for line, value in document.each_record(problems):
+            yield Root({"line": line}, value)
+    else:
+        found, damaged = roots(document)
+        problems += damaged
+        yield from found
 
 
 @lru_cache(maxsize=2)

@@ -100,8 +100,8 @@ class Conversation:
         count, at = self._shared(prompt.body)
         lost, new = self._said[count:], prompt.body[at:]
         later = {each.message.key for each in lost}
-        rewritten = not count or any(each.key in later or each.is_summary for each in new)
-        if (self._said and span.compacted) or (lost and rewritten):
+        rewritten = lost and (not count or any(each.key in later or each.is_summary for each in new))
+        if rewritten or (self._said and span.compacted):
             self._rewrite(span, prompt)
             return
         if lost:

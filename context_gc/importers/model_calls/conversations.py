@@ -91,8 +91,9 @@ class _Begun:
         for each in (*reversed(same[-NEAREST:]), *others):
             fit = each.fit(span, prompt)
             best, chosen = (fit, each) if fit > best else (best, chosen)
-        forced = bool(span.compacted) or any(each.is_summary for each in span.prompt)
-        return same[-1] if chosen is None and forced and same else chosen
+        if chosen is None and same and (span.compacted or any(each.is_summary for each in span.prompt)):
+            return same[-1]
+        return chosen
 
     def spoke(self, conversation: Conversation, group: str) -> None:
         """Put a conversation, new or of this group until now, last in the group of its newest call."""

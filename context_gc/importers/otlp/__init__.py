@@ -6,14 +6,14 @@ OpenInference. Blind spots: messages that are logged as OTLP logs, apart from th
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from ...errors import TraceError
 from ...trace import Problem, Trace
 from ..dialects.messages import Repeats, text_at
 from ..files.document import Document, kind_of
-from ..files.json_roots import Root, first_objects, roots
+from ..files.json_roots import Root, each_root, first_objects
 from ..model_calls.conversations import conversations
 from ..model_calls.spans import Span
 from . import genai as otlp_genai
@@ -42,10 +42,12 @@ def read(document: Document) -> list[Trace]:
     Raises:
         TraceError: no span tells of a message or a tool.
     """
-    found, problems = roots(document)
+    problems: list[Problem] = []
+    damaged: list[Problem] = []
     sessions: dict[str, str] = {}
     repeats = Repeats()
-    spans = [_span(record, origin, sessions, repeats) for origin, record in _spans(found, problems)]
+    found = _spans(each_root(document, problems), damaged)
+    spans = [_span(record, origin, sessions, repeats) for origin, record in found]
     for span in spans:
         span.session = sessions.get(span.trace, "")
     models = sum(span.kind == "model" for span in spans)  # before those around others are set apart
@@ -53,11 +55,11 @@ def read(document: Document) -> list[Trace]:
     if not traces:
         what = f"its {len(spans):,} spans, {models:,} of them model calls, hold no messages"
         raise TraceError(document.name, what, "turn on the capture of message content in the instrumentation")
-    traces[0].problems += problems
+    traces[0].problems += problems + damaged
     return traces
 
 
-def _spans(found: list[Root], problems: list[Problem]) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
+def _spans(found: Iterable[Root], problems: list[Problem]) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
     """Each span's place and record."""
     for origin, root in found:
         levels = [(str(origin.get("path", "")), root)]

@@ -86,7 +86,7 @@ def _prompt(
     for keys in (_NEW_INPUT, _OLD_INPUT):
         given = next((found for holder in holders if (found := first_of(holder, keys)) is not None), None)
         if given is not None:
-            return head + (prompt_of(decoded(given), repeats) or [])
+            return head + (prompt_of(repeats.decoded(given), repeats) or [])
     body = [_numbered(each) for each in unflattened(attributes, "gen_ai.prompt")]
     body += [_event_message(name, inner) for name, inner in events if name != "gen_ai.choice"]
     found = head + [each for each in body if each is not None]

@@ -9,6 +9,8 @@ spot: the system prompt is not in the file.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from itertools import chain
 from typing import Any
 
 from ...errors import TraceError
@@ -36,14 +38,14 @@ def read(document: Document) -> list[Trace]:
     Raises:
         TraceError: no record is whole.
     """
-    records, problems = document.records()
-    if not records:
+    problems: list[Problem] = []
+    header, entries = _entries(document.each_record(problems))
+    if not header and not entries:
         raise TraceError(document.name, "none of its lines is whole", "get the whole file")
-    header = next((value for _, value in records if value.get("type") == "session"), {})
-    entries = _entries([record for record in records if record.value is not header])
     parent = parents(entries)
     session = Session(name, document.name, count(header.get("version")) or 1, entries, parent)
     ignored = session.recorder.trace.ignored
+    damaged: list[Problem] = []
     read_count = 0
     for place, winner in steps(parent):
         if winner >= 0:
@@ -51,7 +53,7 @@ def read(document: Document) -> list[Trace]:
             continue
         fault = _damage(entries[place])
         if fault:
-            problems.append(Problem(entries[place].line, f"{fault} (skipped)"))
+            damaged.append(Problem(entries[place].line, f"{fault} (skipped)"))
             continue
         left_out = session.add(place)
         read_count += not left_out
@@ -60,7 +62,7 @@ def read(document: Document) -> list[Trace]:
     if header:
         ignored["session"] = ignored.get("session", 0) + 1
     trace = session.done()
-    trace.problems = sorted(problems, key=lambda problem: problem.line or 0)
+    trace.problems = sorted(problems + damaged, key=lambda problem: problem.line or 0)
     _describe(trace, header, entries, session.model)
     trace.records_read = read_count
     return [trace]
@@ -72,14 +74,19 @@ def _is_header(record: dict[str, Any]) -> bool:
     return named and type(record.get("cwd")) is str and "timestamp" in record and "createdAt" not in record
 
 
-def _entries(records: list[Record]) -> list[Entry]:
+def _entries(records: Iterable[Record]) -> tuple[dict[str, Any], list[Entry]]:
+    """The header, {} where there is none, and the records behind it."""
+    header: dict[str, Any] = {}
     entries: list[Entry] = []
     for line, value in records:
+        kind = text(value.get("type"))[:40] or "untyped record"
+        if kind == "session" and not header:
+            header = value
+            continue
         nth = entries[-1].nth + 1 if entries and entries[-1].line == line else 0
         named = text(value.get("id")) or (f"L{line}.{nth}" if nth else f"L{line}")
-        kind = text(value.get("type"))[:40] or "untyped record"
         entries.append(Entry(line, nth, named, kind, value))
-    return entries
+    return header, entries
 
 
 def _damage(entry: Entry) -> str:
@@ -103,7 +110,7 @@ def _damage(entry: Entry) -> str:
 def _describe(trace: Trace, header: dict[str, Any], entries: list[Entry], model: str) -> None:
     named = (one_line(text(entry.value.get("name"))) for entry in reversed(entries) if entry.kind == "session_info")
     said = (one_line(event["content"]) for event in trace.events if event["type"] == "requirement")
-    trace.title = next(filter(None, [*named, *said]), "") or text(header.get("id"))
+    trace.title = next(filter(None, chain(named, said)), "") or text(header.get("id"))
     trace.model = model or text(header.get("modelId"))
     trace.cwd = text(header.get("cwd"))
     known = {

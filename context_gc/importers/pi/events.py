@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ...canonical import readable
@@ -56,6 +56,8 @@ class Session:
             self._message(entry, message, _origin(entry)) if entry.kind == "message" else self._read(entry, place)
         )
         self._spans[place] = (start, len(self._events))
+        if entry.kind == "message":
+            entry.value = {}  # it is never looked at again, and holds what its events do not
         return "" if len(self._events) > start else left_out
 
     def give_up(self, place: int, winner: int) -> None:
@@ -127,8 +129,8 @@ class Session:
             if self._forgets or event["type"] == "tool_call":
                 event["unsent"] = True
         usage = mapping(message.get("usage"))
-        tokens = (count(usage.get(field)) for field in ("input", "output", "cacheRead", "cacheWrite"))
-        if len(self._events) > start:
+        if usage and len(self._events) > start:
+            tokens = (count(usage.get(field)) for field in ("input", "output", "cacheRead", "cacheWrite"))
             self.recorder.used(len(self._events) - 1, *tokens)
         if reason not in CUT_OFF:
             self.model = text(message.get("model")) or self.model
@@ -151,7 +153,7 @@ class Session:
         return "empty message"
 
     def _say(
-        self, voice: str, content: Any, entry: Entry, origin: dict[str, Any], tags: Iterable[str] = (), **more: Any
+        self, voice: str, content: Any, entry: Entry, origin: dict[str, Any], tags: Sequence[str] = (), **more: Any
     ) -> None:
         """What someone says in a message, block by block."""
         blocks = content if type(content) is list else [content]
@@ -159,26 +161,35 @@ class Session:
         for index, block in enumerate(blocks):
             where = {**origin, "block": index} if len(blocks) > 1 else origin
             name = f"{entry.name}.{index}" if len(self._events) > begin else entry.name
-            self._block(voice, block, where, name, {"tags": tuple(tags), **more})
+            self._block(voice, block, where, name, tags, more)
 
-    def _block(self, voice: str, block: Any, origin: dict[str, Any], name: str, more: dict[str, Any]) -> None:
+    def _block(
+        self,
+        voice: str,
+        block: Any,
+        origin: dict[str, Any],
+        name: str,
+        tags: Sequence[str],
+        more: dict[str, Any],
+    ) -> None:
         kind = block.get("type") if type(block) is dict else None
         said = block.get("text") if kind == "text" else block
         if type(said) is str:
-            self.recorder.say(voice, said, origin, name, **more)
+            self.recorder.say(voice, said, origin, name, tags, **more)
         elif kind == "thinking" and type(block.get("thinking")) is str:
             self._think(block, origin, name, more)
         elif kind == "toolCall":
-            given = {key: value for key, value in more.items() if key != "tags"}
             provided, arguments = text(block.get("id")), block.get("arguments", {})
-            self.recorder.call(provided, text(block.get("name")), arguments, origin, provided or name, **given)
+            self.recorder.call(provided, text(block.get("name")), arguments, origin, provided or name, **more)
         elif kind == "image":
             media = text(block.get("mimeType"))
             event, own = VOICES[voice]
-            fields = {"content": f"[image {media}]" if media else "[image]", "block": block} | more
-            self.recorder.add(event, fields | {"tags": [*(own or (voice,)), *more["tags"], "image"]}, origin, name)
+            fields = {"content": f"[image {media}]" if media else "[image]", "block": block}
+            fields |= {"tags": [*(own or (voice,)), *tags, "image"], **more}
+            self.recorder.add(event, fields, origin, name)
         elif block is not None:
-            self.recorder.add("decision", {"content": readable(block)} | more | {"tags": ["opaque"]}, origin, name)
+            fields = {"content": readable(block), "tags": ["opaque"], **more}
+            self.recorder.add("decision", fields, origin, name)
 
     def _think(self, block: dict[str, Any], origin: dict[str, Any], name: str, more: dict[str, Any]) -> None:
         signature = block.get("thinkingSignature")

@@ -21,6 +21,7 @@ def tell_content(telling: Telling, voice: str, content: Any, at: Path, fresh: bo
     """The events of a message's content. `fresh`: it opens a window, so its text may be a summary."""
     if type(content) is str:
         _tell_text(telling, voice, content, at, fresh)
+        return
     for place, block in enumerate(content if type(content) is list else ()):
         if type(block) is str:
             _tell_text(telling, voice, block, (*at, place), fresh)
@@ -71,9 +72,11 @@ def _tell_block(telling: Telling, voice: str, block: dict[str, Any], at: Path, f
 
 
 def _tell_text(telling: Telling, voice: str, text: str, at: Path, fresh: bool) -> None:
-    if voice == "user" and text.startswith("<system-reminder>") and text.rstrip().endswith("</system-reminder>"):
+    if voice != "user":
+        telling.say(voice, text, at)
+    elif text.startswith("<system-reminder>") and text.rstrip().endswith("</system-reminder>"):
         telling.say("system", text, at)
-    elif voice == "user" and fresh and text.lstrip().startswith(SUMMARIES):
+    elif fresh and text.lstrip().startswith(SUMMARIES):
         telling.say("assistant", text, at, tags=("summary",))
     else:
         telling.say(voice, text, at)

@@ -24,6 +24,8 @@ MEDIA = {
 class Telling:
     """Appends the events of one record. Blank text and thinking give none and stay in the envelope."""
 
+    __slots__ = ("_origin", "_start", "_taken", "name", "record", "recorder")
+
     def __init__(self, recorder: Recorder, record: dict[str, Any], origin: Mapping[str, Any], name: str = "") -> None:
         self.recorder, self.record, self.name = recorder, record, name
         self._origin = origin
@@ -32,8 +34,7 @@ class Telling:
 
     def say(self, voice: str, text: str, at: Path, **more: Any) -> None:
         """What someone says."""
-        place = self.recorder.say(voice, text, self._from(at), self._named(), **more)
-        self._took(place, at)
+        self._took(self.recorder.say(voice, text, self._from(at), self._named(), **more), at)
 
     def think(self, text: str, at: Path, **more: Any) -> None:
         """Thinking of the model."""
@@ -68,14 +69,15 @@ class Telling:
 
     def done(self) -> None:
         """Put the envelope on the first event."""
-        if self.has_events:
-            self.recorder.events[self._start]["envelope"] = _emptied(self.record, self._taken)
+        events = self.recorder.events
+        if len(events) > self._start:
+            events[self._start]["envelope"] = _emptied(self.record, self._taken)
 
-    def _from(self, at: Path | None) -> dict[str, Any]:
-        return {**self._origin} if at is None else {**self._origin, "at": list(at)}
+    def _from(self, at: Path | None) -> Mapping[str, Any]:
+        return self._origin if at is None else {**self._origin, "at": [*at]}
 
     def _named(self) -> str:
-        return "" if self.has_events else self.name
+        return self.name if len(self.recorder.events) == self._start else ""
 
     def _took(self, place: int | None, at: Path | None) -> None:
         if place is not None and at is not None:
@@ -112,14 +114,15 @@ def _emptied(record: dict[str, Any], taken: Sequence[Path]) -> Any:
 
 def _opened(record: Any, at: Path, copies: dict[Path, Any]) -> Any:
     """The copy that holds the last step of a path; what is not on a path is shared with the record."""
-    if () not in copies:
-        copies[()] = record.copy()
-    holder = copies[()]
+    holder = copies.get(())
+    if holder is None:
+        holder = copies[()] = record.copy()
     for depth in range(1, len(at)):
         step = at[:depth]
-        if step not in copies:
-            copies[step] = holder[step[-1]] = holder[step[-1]].copy()
-        holder = copies[step]
+        inner = copies.get(step)
+        if inner is None:
+            inner = copies[step] = holder[step[-1]] = holder[step[-1]].copy()
+        holder = inner
     return holder
 
 

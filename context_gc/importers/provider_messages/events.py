@@ -49,7 +49,8 @@ def tell_message(recorder: Recorder, message: Any, origin: Mapping[str, Any], fr
         audio = message.get("audio")
         if type(audio) is dict and type(audio.get("transcript")) is str:
             telling.say(voice, audio["transcript"], ("audio", "transcript"), tags=("audio",))
-        _tell_calls(telling, message)
+        if "tool_calls" in message or "function_call" in message:
+            _tell_calls(telling, message)
         if not telling.has_events and "content" not in message and len(message) > 1:
             telling.opaque(message, ())  # whatever it says, it says in words of its own
     else:
@@ -139,11 +140,18 @@ def _calls(message: dict[str, Any]) -> Iterator[tuple[dict[str, Any], Path]]:
 
 def _asked(call: dict[str, Any]) -> tuple[str, Any, Path]:
     """The tool and the arguments of a call, and where in it they stand; {} and no place when there are none."""
-    for holder, at in ((call.get("function"), ("function",)), (call.get("custom"), ("custom",)), (call, ())):
-        if type(holder) is dict and ("name" in holder or not at):
-            field = next((each for each in ("arguments", "input", "args") if holder.get(each) is not None), "")
-            return identifier(holder.get("name")), holder[field] if field else {}, (*at, field) if field else ()
-    return "", {}, ()
+    holder = call
+    at: Path = ()
+    for key in ("function", "custom"):
+        inner = call.get(key)
+        if type(inner) is dict and "name" in inner:
+            holder, at = inner, (key,)
+            break
+    name = identifier(holder.get("name"))
+    for field in ("arguments", "input", "args"):
+        if holder.get(field) is not None:
+            return name, holder[field], (*at, field)
+    return name, {}, ()
 
 
 def _block_key(block: Any) -> Key:

@@ -99,7 +99,7 @@ def _of_messages(found: Contents, rows: Sequence[dict[str, Any]]) -> str:
         return PLAIN
     if any(not _FOREIGN_LISTS.isdisjoint(row) for row in rows):
         return ""
-    return "" if _is_of_agent(rows) else _provider(rows, {})
+    return "" if _is_of_agent(rows) else provider(rows, {})
 
 
 def _of_row(row: dict[str, Any]) -> str:
@@ -112,7 +112,7 @@ def _of_row(row: dict[str, Any]) -> str:
     messages = [each for each in (*made.own, *made.answers) if type(each) is dict] if made is not None else []
     if made is None or sum(map(is_message, messages)) * 2 < len(messages) or any("parts" in each for each in messages):
         return ""
-    return _provider(messages[:50], made.request) if messages else ""
+    return provider(messages[:50], made.request) if messages else ""
 
 
 def _is_of_responses(made: Exchange, row: dict[str, Any]) -> bool:
@@ -124,7 +124,7 @@ def _is_of_responses(made: Exchange, row: dict[str, Any]) -> bool:
     return row.get("object") == "response" or bool(told) or asked
 
 
-def _provider(messages: Sequence[dict[str, Any]], request: Mapping[str, Any]) -> str:
+def provider(messages: Sequence[dict[str, Any]], request: Mapping[str, Any]) -> str:
     """OpenAI or Anthropic, by what only one of them has; a conversation without any such mark counts as OpenAI's."""
     if any(
         message.get("role") in ("system", "developer", *ANSWERING)

@@ -80,7 +80,13 @@ def _log(source: str, dialect: Dialect, found: Contents, problems: list[Problem]
 
 
 def _origin(field: str) -> Origin:
-    return lambda row, kind, place: ({field: row} if field else {}) | ({kind: place} if kind else {})
+    def origin(row: int, kind: str, place: int) -> dict[str, Any]:
+        found = {field: row} if field else {}
+        if kind:
+            found[kind] = place
+        return found
+
+    return origin
 
 
 def _chain(exchanges: Sequence[Exchange]) -> None:

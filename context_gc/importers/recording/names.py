@@ -10,6 +10,7 @@ from ...events import LARGEST
 LONGEST = 64  #: characters of an id that are kept; what goes beyond is cut before ids are made unique
 
 _FOREIGN = re.compile(r"[^A-Za-z0-9_.:-]+")
+_PLAIN = re.compile(rf"[A-Za-z0-9_.:-]{{1,{LONGEST}}}")
 _UUID = re.compile(r"[0-9a-fA-F]{8}-[0-9a-fA-F-]{20,}")
 
 
@@ -22,7 +23,8 @@ class Names:
 
     def take(self, wanted: str) -> str:
         """`wanted` in the charset of ids; `:2`, `:3` … is added when it is taken."""
-        name = plain = _FOREIGN.sub("_", wanted)[:LONGEST] or "e"
+        plain = wanted if _PLAIN.fullmatch(wanted) else _FOREIGN.sub("_", wanted)[:LONGEST] or "e"
+        name = plain
         if name in self._used:
             count = self._counts.get(plain, 1)
             while name in self._used:

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from ...events import Event
 from ...trace import Trace, Usage, Window
 from .names import Names, milliseconds
 
@@ -36,6 +35,7 @@ class Recorder:
         self.time = 0  #: milliseconds of the next event; set it with `at`
         self._names = Names()
         self._windows = [Window(0, 0)]
+        self._start = 0  # of this window
         self._calls: dict[str, _Asked] = {}  # of this window, by the id that the provider gave
         self._waiting: deque[_Call] = deque()  # in order; those that were answered by id go when they come first
 
@@ -48,12 +48,20 @@ class Recorder:
 
     # saying
 
-    def say(self, voice: str, text: str, origin: Mapping[str, Any], name: str = "", **more: Any) -> int | None:
+    def say(
+        self,
+        voice: str,
+        text: str,
+        origin: Mapping[str, Any],
+        name: str = "",
+        tags: Iterable[str] = (),
+        **more: Any,
+    ) -> int | None:
         """What someone says; blank text is no event and gives None. `more`: further fields of the event."""
-        if not text.strip():
+        if not text or text.isspace():
             return None
-        kind, tags = VOICES.get(voice, VOICES["user"])
-        given = [*tags, *more.pop("tags", ())]
+        kind, own = VOICES.get(voice, VOICES["user"])
+        given = [*own, *tags]
         fields = {"content": text, "tags": given, **more} if given else {"content": text, **more}
         return self.add(kind, fields, origin, name)
 
@@ -89,11 +97,13 @@ class Recorder:
         """The answer to a call, as `answered` finds it."""
         call = self.answered(provider_id)
         named = self.events[call.place]["id"] if call is not None else provider_id or "unknown"
-        fields = {"call_id": named, "result": result, **({"is_error": True} if is_error else {}), **more}
+        if is_error:
+            more = {"is_error": True, **more}
         tip, again = self.tip, ""
         if call is not None:
             tip, call.answers = call.place, call.answers + 1
             again = str(call.answers) if call.answers > 1 else ""
+        fields = {"call_id": named, "result": result, **more}
         self.tip = self._append("tool_result", fields, origin, f"{named}:r{again}", tip)
         return self.tip
 
@@ -118,7 +128,7 @@ class Recorder:
 
     def abandon(self, places: Iterable[int], reason: str, origin: Mapping[str, Any], tip: int | None = None) -> None:
         """Give up these events and what hangs below them; what follows goes on from `tip` (default: before them)."""
-        start = self._windows[-1].start
+        start = self._start
         chosen = sorted(place for place in set(places) if place >= start)
         if not chosen:
             return
@@ -130,10 +140,10 @@ class Recorder:
 
     def open_window(self, opened_by: str = "unknown", tokens_before: int | None = None) -> None:
         """What follows stands in a new context window."""
-        window = Window(len(self.events), 0, opened_by, tokens_before)
-        if self._windows[-1].start == window.start:
+        if self._start == len(self.events):
             self._windows.pop()
-        self._windows.append(window)
+        self._start = len(self.events)
+        self._windows.append(Window(self._start, 0, opened_by, tokens_before))
         self._calls.clear()
         self._waiting.clear()
         self.tip = -1
@@ -159,8 +169,7 @@ class Recorder:
     def _append(self, kind: str, fields: Mapping[str, Any], origin: Mapping[str, Any], name: str, tip: int) -> int:
         events, place = self.events, len(self.events)
         taken = self._names.take(name or f"e{place + 1}")
-        start = self._windows[-1].start
-        above = None if tip < 0 or place <= start else events[tip if tip >= start else -1]["id"]
+        above = None if tip < 0 or place == self._start else events[tip if tip >= self._start else -1]["id"]
         events.append(
             {"id": taken, "type": kind, "timestamp": self.time, "parent_id": above, **fields, "origin": dict(origin)}
         )
