@@ -194,7 +194,7 @@ def test_a_named_format_is_used_and_an_unknown_one_refused(path):
         Follower(path, "rolecontent")
 
 
-@pytest.mark.parametrize("data", [gzip.compress(decision("a")), b"PK\x03\x04rest"])
+@pytest.mark.parametrize("data", [gzip.compress(decision("a"), mtime=0), b"PK\x03\x04rest"])
 def test_a_packed_file_is_refused(data, path):
     path.write_bytes(data)
     follower = Follower(path)

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from .diff_rows import CLIPPED, CUT, GONE, MARKED, SAME, Change, Diff, DiffRow, Part, clipped_parts, parts
+from .diff_rows import CLIPPED, CUT, GONE, MARKED, NEW, SAME, Change, Diff, DiffRow, Part, clipped_parts, parts
 from .say import signed
 
 CONTEXT = 3  #: unchanged events that stay around a change
@@ -217,13 +217,13 @@ def _stretch(diff: Diff, part: Stretch, room: _Room) -> list[dict[str, Any]]:
 def _row(diff: Diff, seq: int, room: _Room) -> dict[str, Any]:
     row = diff.rows[seq]
     clipped = room.take(row.before)
-    value = {"seq": seq, "number": f"#{diff.first + seq}", "id": shown(row.id), "kind": row.kind, "fate": row.fate}
+    value = {"seq": seq, "number": f"#{diff.number(seq)}", "id": shown(row.id), "kind": row.kind, "fate": row.fate}
     value |= {"text": clipped.text} | ({"more": clipped.more} if clipped.more else {})
     value |= {"note": shown(row.reason)} if row.reason else {}
     value |= {} if row.witness is None else _witness(diff, row.witness)
     value |= {"tokens": signed(row.impact)} if row.fate != SAME else {}
     if row.fate == MARKED:
-        value["parts"] = [_part(part) for part in parts(row.before, row.after or "")]
+        value["parts"] = [_part(part, SAME if row.before else NEW) for part in parts(row.before, row.after or "")]
     elif row.fate == CLIPPED:
         value["parts"] = [_part(part, GONE) for part in clipped_parts(row.before, row.after or "")]
     return value | ({"waits": True} if row.waits else {})
@@ -264,7 +264,7 @@ def _listed(diff: Diff, number: int) -> dict[str, Any]:
 
 
 def _witness(diff: Diff, seq: int) -> dict[str, Any]:
-    return {"witness": seq, "witnessed": f"#{diff.first + seq}"}
+    return {"witness": seq, "witnessed": f"#{diff.number(seq)}"}
 
 
 def _figures(change: Change) -> dict[str, Any]:

@@ -42,6 +42,7 @@ class DiffRow(NamedTuple):
     reason: str = ""  #: why it was cut; for events that are kept, what a stage found and what kept them
     witness: int | None = None  #: place of the event that makes cutting it safe
     waits: bool = False  #: found dead, and out at the next pass
+    number: int = 0  #: in the whole trace, from 1; 0 where places are counted on from the diff's first
 
 
 class Part(NamedTuple):
@@ -77,6 +78,10 @@ class Diff:
     def next_change(self, place: int) -> int:
         """The number of the first change that ends behind a place; how many there are when none does."""
         return bisect_right(self.changes, place, key=lambda change: change.stop)
+
+    def number(self, place: int) -> int:
+        """The number of the event at a place in the whole trace, from 1."""
+        return self.rows[place].number or self.first + place
 
     def change_at(self, place: int) -> int | None:
         """The number of the change that a place is part of; None for an unchanged event."""

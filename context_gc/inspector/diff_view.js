@@ -27,10 +27,10 @@ class View {
     const grown = (this.grown = data.live && this.data?.live && this.data.place === data.place);
     const ended = grown && data.tail && this.isAtEnd();
     Object.assign(this, { version: data.version, data, queue: [], busy: null, want: null, current: null });
-    this.host.querySelector('.head .before').textContent = `Full history  ${data.before} tokens`;
-    this.host.querySelector('.head .after').textContent = `Prompt  ${data.after} tokens`;
+    this.host.querySelector('.head .before').textContent = `${data.names?.[0] ?? 'Full history'}  ${data.before} tokens`;
+    this.host.querySelector('.head .after').textContent = `${data.names?.[1] ?? 'Prompt'}  ${data.after} tokens`;
     const change = this.host.querySelector('.head .delta');
-    change.textContent = data.changes.length ? data.change : 'nothing cut';
+    change.textContent = data.changes.length ? data.change : data.names ? 'no difference' : 'nothing cut';
     change.classList.toggle('grows', data.change.startsWith('+'));
     this.host.querySelector('.side .count').textContent = data.count;
     this.rail.replaceChildren(...data.changes.map((each) => drawListed(each)));

@@ -72,11 +72,11 @@ def diff_view(inspected: Inspected, mode: str, upto: int) -> None:
     if told.graph is not None:
         st.switch_page({title: script for script, title in PAGES}["Graph"])
     chosen = inspected.by_id[inspected.selected].seq if inspected.selected else None
-    answered = _answered(drawn.diff, version, told.asked)
-    diff_reply(key=KEY, version=version, mode=mode, selected=chosen, answer=answered)
+    reply = answered(drawn.diff, version, told.asked)
+    diff_reply(key=KEY, version=version, mode=mode, selected=chosen, answer=reply)
 
 
-def _answered(told: Diff, version: str, asked: Any) -> dict[str, Any] | None:
+def answered(told: Diff, version: str, asked: Any) -> dict[str, Any] | None:
     """The answer to what the component asked in this run; None for a question about another diff."""
     if not isinstance(asked, dict) or asked.get("version") != version:
         return None

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import NoReturn
 
@@ -54,6 +55,20 @@ class Inspected:
         return self.force.policy
 
 
+@dataclass(frozen=True, slots=True)
+class Begun:
+    """What a page knows before the window is compacted."""
+
+    trace: Trace
+    opened: traces.Opened
+    force: InForce
+
+    @property
+    def policy(self) -> Policy:
+        """The policy in force."""
+        return self.force.policy
+
+
 def begin(title: str) -> None:
     """Begin a page that looks at no trace: its title, the style, the settings and the links to all pages."""
     st.set_page_config(page_title=f"{title} · context-gc", layout="wide", initial_sidebar_state="auto")
@@ -63,8 +78,11 @@ def begin(title: str) -> None:
         links()
 
 
-def frame(title: str) -> Inspected:
-    """Begin a page. Where nothing is open it says how to open something, and ends the page."""
+def frame(title: str, first: Callable[[Begun], None] | None = None) -> Inspected:
+    """Begin a page. Where nothing is open it says how to open something, and ends the page.
+
+    `first` draws what does not wait for the window to be compacted: below the header, but before it is drawn.
+    """
     begin(title)
     key = settings.text("trace") or traces.default()
     opened = _opened(key)
@@ -79,13 +97,17 @@ def frame(title: str) -> Inspected:
     window = trace.windows[number]
     where = f"{opened.sha256}/{chosen()}/{settings.text('part')}/{number}"
     place = f"{key}/{chosen()}/{settings.text('part')}/{number}" if followed else where
+    head = st.container() if first is not None else nullcontext()
+    if first is not None:
+        first(Begun(trace, opened, force))
     found = compacted(where, place, trace, window, force)
     with st.sidebar:
         controls(where, place, trace, found, force)
     selected = settings.text("event")
-    header(title, key, opened, trace, number, found, force)
-    refused()
-    announced()
+    with head:
+        header(title, key, opened, trace, number, found, force)
+        refused()
+        announced()
     settings.mirror()
     return Inspected(
         trace, window, found.events, found.result, found.points, force, found.rows, found.by_id,

@@ -10,6 +10,9 @@ PAGES = (
     ("pages/graph.py", "Graph"),
     ("pages/diff.py", "Diff"),
     ("pages/receipts.py", "Receipts"),
+    ("pages/replay.py", "Replay"),
+    ("pages/tune.py", "Tune"),
+    ("pages/compare.py", "Compare"),
     ("pages/sessions.py", "Sessions"),
 )
 

@@ -13,7 +13,9 @@ _CSS = """
 [data-testid="stSidebarUserContent"] { padding: 0 0 1rem; }
 [data-testid="stSidebarUserContent"] .stVerticalBlock { gap: .5rem; }
 .stSidebar .stPageLink a { padding: .15rem .5rem; min-height: 1.75rem; }
-.stSidebar [data-testid="stExpanderDetails"] { padding: .25rem .6rem .6rem; }
+.stSidebar [data-testid="stExpanderDetails"] { padding: .25rem .2rem .6rem .5rem; }
+.stSidebar [data-testid="stExpanderDetails"] [data-testid="stCheckbox"] label { gap: .35rem; }
+.stSidebar [data-testid="stExpanderDetails"] [data-testid="stCheckbox"] p { font-size: .84rem; }
 .stSidebar .stSelectbox { margin-top: .2rem; }
 .stSidebar [data-testid="stCheckbox"] { white-space: nowrap; }
 [class*="_unseen"] { position: absolute; width: 1px; height: 1px; overflow: hidden; }
@@ -39,8 +41,9 @@ _CSS = """
   .st-key-head { flex-wrap: wrap; }
   .st-key-head > .stElementContainer:first-child { flex: 1 1 100%; }
   .cg-head { flex-wrap: wrap; }
-  .st-key-split > div > .stHorizontalBlock { flex-direction: column; }
-  .st-key-split > div > .stHorizontalBlock > .stColumn { width: 100%; flex: 1 1 100%; min-width: 100%; }
+  :is(.st-key-split, .st-key-tune_export) > div > .stHorizontalBlock { flex-direction: column; }
+  :is(.st-key-split, .st-key-tune_export) > div > .stHorizontalBlock > .stColumn { width: 100%; flex: 1 1 100%;
+    min-width: 100%; }
 }
 .cg-notice { border: 1px solid; border-left-width: 4px; border-radius: 4px; padding: .5rem .75rem; line-height: 1.45; }
 .cg-info { border-color: #6B7280; } .cg-warning { border-color: #B65F00; } .cg-error { border-color: #B3261E; }

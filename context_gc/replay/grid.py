@@ -18,6 +18,7 @@ MOST = 10_000  #: cells of one grid
 
 _OF_POLICY = ("stages", "stubs", "clip_over", "outdated_reads", "protect_recent")
 _OF_BUDGET = tuple(field.name for field in fields(Budget))
+_NAMES = ("stages", "stubs")  # keys for which "none" is a value of its own
 #: names for sets of stages, so that a grid can list them
 STAGE_SETS: Mapping[str, tuple[str, ...]] = {
     "none": (),
@@ -104,7 +105,7 @@ def _values(key: str, given: Any) -> Sequence[Any]:
         found = [found]
     if not found:
         raise InvalidPolicy("grid", f"{key} has no values", "give at least one")
-    return [None if value in ("none", "None") and key != "stages" else value for value in found]
+    return [None if value in ("none", "None") and key not in _NAMES else value for value in found]
 
 
 def _policy(base: Policy, values: Mapping[str, Any], max_tokens: int | None) -> Policy:

@@ -17,6 +17,9 @@ from ..errors import InvalidPolicy
 TABLE = Path(__file__).with_name("prices.json")  #: made by `python -m context_gc.replay.refresh_prices`
 
 
+_FIGURES = ("input", "output", "cache_read", "cache_write", "tier", "tier_output", "ttl", "min_prefix")
+
+
 @dataclass(frozen=True, slots=True)
 class Prices:
     """US dollars for a million tokens.
@@ -43,8 +46,11 @@ class Prices:
     source: str = ""
 
     def __post_init__(self) -> None:
-        for name in ("input", "output", "cache_read", "cache_write", "tier", "tier_output", "ttl"):
+        optional = ("cache_write_1h", "window", "tier_from")
+        for name in (*_FIGURES, *optional):
             value = getattr(self, name)
+            if value is None and name in optional:
+                continue
             if type(value) not in (int, float) or not math.isfinite(value) or value < 0:
                 raise InvalidPolicy(f"prices of {self.model}", f"{name} is {value!r}", "dollars for a million tokens")
         if not self.input or not self.cache_read:

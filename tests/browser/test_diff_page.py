@@ -12,7 +12,7 @@ from context_gc.load import load_traces
 from context_gc.policy import DEFAULT_STAGES
 
 CODING = "/diff?trace=coding_agent" + "".join(f"&stages={stage}" for stage in DEFAULT_STAGES)
-SESSION = "claude-code-session"  # long enough that something is folded
+SESSION = "claude-code-plan"  # long enough that something is folded
 
 
 def row(page: Page, number: int) -> Locator:

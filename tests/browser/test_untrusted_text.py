@@ -106,7 +106,7 @@ def check(page: Page, seen: list[str], title: str) -> None:
     assert seen == []
 
 
-@pytest.mark.parametrize("title", ["Overview", "Graph", "Diff", "Receipts"])
+@pytest.mark.parametrize("title", ["Overview", "Graph", "Diff", "Receipts", "Replay", "Compare"])
 def test_a_page_with_a_hostile_trace_stays_as_it_is(page: Page, hostile: str, seen: list[str], title: str) -> None:
     page.goto(f"{hostile}/{'' if title == 'Overview' else title.lower()}")
     expect(page.get_by_role("heading", name=title, exact=True)).to_be_visible()
@@ -114,13 +114,20 @@ def test_a_page_with_a_hostile_trace_stays_as_it_is(page: Page, hostile: str, se
     expect(page.get_by_test_id("stSkeleton")).to_have_count(0)
     if title == "Graph":
         expect(page.locator(".host")).to_have_attribute("data-drawn", "true")
+    if title == "Replay":
+        expect(page.locator(".replay")).to_contain_text("<script>window.pwned=1")
+        page.locator(".box").evaluate("box => { box.scrollTop = 0; }")
+        page.locator(".row.stub summary").first.click()
+        expect(page.locator(".originals .original").first).to_be_visible()
+    if title == "Compare":
+        expect(page.locator(".diff .row").first).to_be_visible()
     check(page, seen, title)
 
 
 BUDGET = "budget=on&limit=9000&stages=clip&stages=overrides&stages=duplicates"
 
 
-@pytest.mark.parametrize("title", ["Overview", "Graph", "Diff", "Receipts"])
+@pytest.mark.parametrize("title", ["Overview", "Graph", "Diff", "Receipts", "Tune"])
 def test_under_a_budget_a_page_with_a_hostile_trace_stays_as_it_is(
     page: Page, hostile: str, seen: list[str], title: str
 ) -> None:
