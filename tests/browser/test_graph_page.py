@@ -163,10 +163,10 @@ def test_dragging_over_the_strip_chooses_turns_and_a_double_click_takes_them_bac
     page.mouse.move(strip["x"] + strip["width"] * 0.3, middle, steps=4)
     page.mouse.up()
     page.wait_for_function("location.search.includes('turns=')")
-    page.wait_for_function(f"{HOST}.__graph.data.order.length < {everything}")
+    page.wait_for_function(f"{HOST}?.__graph?.data.order.length < {everything}")
     expect(page.get_by_text(re.compile("not drawn"))).to_be_visible()
     page.mouse.dblclick(strip["x"] + strip["width"] * 0.8, middle)
-    page.wait_for_function(f"{HOST}.__graph.data.order.length === {everything}")
+    page.wait_for_function(f"{HOST}?.__graph?.data.order.length === {everything}")
 
 
 def test_a_line_of_the_table_selects_its_event(page: Page, session: str) -> None:
