@@ -63,7 +63,9 @@ class Plot {
       if (!at) continue;
       const left = (x(first) + x(Math.max(1, first - 1))) / 2;
       parts.push(svgOf('line', { class: 'window', x1: left, x2: left, y1: 3, y2: height - EDGE.bottom }));
-      parts.push(svgOf('text', { class: 'named', x: left + 4, y: 11 }, `window ${at + 1}`));
+      const fits = left + 70 < width;
+      const where = { x: fits ? left + 4 : left - 4, 'text-anchor': fits ? 'start' : 'end' };
+      parts.push(svgOf('text', { class: 'named', y: 11, ...where }, `window ${at + 1}`));
     }
     for (const each of data.series) {
       const path = each.values.map((size, at) => `${at && !starts.has(at + 1) ? 'L' : 'M'}${x(at + 1).toFixed(1)},${y(size).toFixed(1)}`);

@@ -57,8 +57,8 @@ def in_order(events: Iterable[Event]) -> tuple[Event, ...]:
 def model_calls(events: Sequence[Event], usage: Iterable[Usage] = (), before: int = 0) -> list[ModelCall]:
     """The calls in a stretch of events; `before`: how many there were earlier.
 
-    Events that stand in a turn before anything was written belong to its prompt. A turn in which the model
-    wrote nothing is no call.
+    Events that stand in a turn before anything was written belong to its prompt, as does what a compaction
+    kept and a window repeats. A turn in which the model wrote nothing is no call.
     """
     reports = {report.event_id: report for report in usage}
     calls: list[ModelCall] = []
@@ -68,7 +68,7 @@ def model_calls(events: Sequence[Event], usage: Iterable[Usage] = (), before: in
         if seq < len(events) and turns[seq] == turns[start]:
             continue
         places = range(start, seq)
-        written = tuple(place for place in places if is_written(events[place]))
+        written = tuple(place for place in places if is_written(events[place]) and "repeats" not in events[place])
         if written:
             found = [reports[name] for place in places if (name := events[place]["id"]) in reports]
             time = events[written[0]]["timestamp"]

@@ -54,6 +54,12 @@ def test_a_summary_is_no_word_of_the_model():
     assert [(call.start, call.written) for call in model_calls(events)] == [(1, (1,))]
 
 
+def test_what_a_window_repeats_was_not_written_again():
+    kept = {**says("kept"), "repeats": "e0"}
+    events = traced(kept, {**calls("read", path="a.py"), "repeats": "e1"}, user("Go on."), says("Yes.")).events
+    assert [(call.start, call.written) for call in model_calls(events)] == [(3, (3,))]
+
+
 def test_what_the_user_says_last_is_no_call():
     assert len(model_calls(traced(user("Hi"), says("Hello."), user("Bye")).events)) == 1
 
@@ -162,7 +168,7 @@ def test_the_future_of_a_real_session_changes_no_prompt(path):
     trace = load_traces(CORPUS / path)[0]
     counter = COUNTERS[family_of(trace.model)]
     for stretch in stretches(trace):
-        for at in {len(stretch.calls) // 3, len(stretch.calls) - 1}:
+        for at in {len(stretch.calls) // 3, len(stretch.calls) - 1} if stretch.calls else ():
             call = stretch.calls[at]
             first = {key: stretch.events[call.start].get(key) for key in ("timestamp", "message_id")}
             another = {**first, "id": "another future", "type": "decision", "content": "Stop here."}
