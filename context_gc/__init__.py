@@ -1,6 +1,7 @@
 """context-gc: cut exactly what is dead in an agent's context, and leave a receipt for everything that was cut."""
 
 from .budget import Budget
+from .compact_messages import CompactedMessages, MessagesClient, compact_messages
 from .compaction import Compaction
 from .compactor import ContextGC, compact_events
 from .context import CompactionResult, ContextCompactor
@@ -13,7 +14,9 @@ from .errors import (
     DuplicateEvent,
     InvalidContext,
     InvalidEvent,
+    InvalidMessages,
     InvalidPolicy,
+    MissingExtra,
     NotPruned,
     PackError,
     SessionError,
@@ -27,7 +30,17 @@ from .events import EVENT_TYPES, validate_event
 from .explain import Explanation
 from .graph import Edge, StateGraph
 from .load import load_trace, load_traces
-from .middleware import ContextGCMiddleware
+from .middleware import (
+    AnswerStream,
+    ContextGCMiddleware,
+    Metrics,
+    ModelAnswer,
+    ToolCall,
+    answer_receipt_call,
+    call_anthropic_with_compaction,
+    call_openai_with_compaction,
+    receipt_tool,
+)
 from .passes import BudgetState, BudgetUnreachable, Pass
 from .policy import Policy
 from .receipt_store import ReceiptStore
@@ -41,9 +54,11 @@ from .trace import Problem, Trace, Usage, Window
 __all__ = [
     "EVENT_TYPES",
     "AmbiguousFormat",
+    "AnswerStream",
     "Budget",
     "BudgetState",
     "BudgetUnreachable",
+    "CompactedMessages",
     "Compaction",
     "CompactionResult",
     "ContextBus",
@@ -59,7 +74,12 @@ __all__ = [
     "Explanation",
     "InvalidContext",
     "InvalidEvent",
+    "InvalidMessages",
     "InvalidPolicy",
+    "MessagesClient",
+    "Metrics",
+    "MissingExtra",
+    "ModelAnswer",
     "NotPruned",
     "PackError",
     "Pass",
@@ -73,6 +93,7 @@ __all__ = [
     "StateGraph",
     "StoreError",
     "Timeline",
+    "ToolCall",
     "Trace",
     "TraceError",
     "UnknownFormat",
@@ -80,12 +101,17 @@ __all__ = [
     "UnknownReceipt",
     "Usage",
     "Window",
+    "answer_receipt_call",
+    "call_anthropic_with_compaction",
+    "call_openai_with_compaction",
     "compact_events",
+    "compact_messages",
     "expand_receipt",
     "get_receipt",
     "load_trace",
     "load_traces",
     "receipt_of",
+    "receipt_tool",
     "timeline",
     "validate_event",
 ]

@@ -11,7 +11,7 @@ from dataclasses import replace
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
-from . import cli_convert, cli_fleet, cli_replay, cli_runs
+from . import cli_agents, cli_convert, cli_fleet, cli_replay, cli_runs
 from .budget import Budget
 from .canonical import readable
 from .cli_convert import source
@@ -90,6 +90,7 @@ def _parser() -> argparse.ArgumentParser:
     cli_replay.add_commands(commands)
     cli_fleet.add_commands(commands)
     cli_runs.add_commands(commands)
+    cli_agents.add_commands(commands)
     return parser
 
 

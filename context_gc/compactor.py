@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
+from contextlib import suppress
 from typing import Any
 
 from .budgeted import Budgeted, live_of
@@ -11,6 +12,7 @@ from .collector import collector_paused
 from .compaction import Compaction
 from .context_bus import ContextBus
 from .engine import Engine
+from .errors import UnknownReceipt
 from .events import Event
 from .explain import Explanation, explain
 from .graph import StateGraph
@@ -18,6 +20,7 @@ from .passes import BudgetState
 from .policy import Policy
 from .receipt_store import ReceiptStore
 from .receipts import expand_receipt, get_receipt, receipt_of
+from .recovered import Recovered
 from .saved import Saved
 from .tokens import Counter
 from .walks import in_trace_order
@@ -50,6 +53,8 @@ class ContextGC:
         start = StateGraph() if graph is None else in_trace_order(graph.copy())
         self._live = live_of(Engine(start, self.policy, counter), self._publish)
         self._saved: Saved | None = None
+        folder = None if store is None else store.folder
+        self._recovered = None if folder is None else Recovered(folder, run_id)
         self._resumed = False  # loaded, and not compacted since: the provider's cache is cold
         if bus is not None:
             for kind in SCOPES:
@@ -75,9 +80,11 @@ class ContextGC:
         """The prompt for the next model call. Compacting twice gives the same.
 
         Without a budget all that is dead goes. With one, a pass is made when it is due; `force` makes one now
-        if it frees anything, `cold` tells that the provider's prompt cache has expired.
+        if it frees anything, `cold` tells that the provider's prompt cache has expired. What an agent asked back
+        through the MCP server since the last time is kept from now on, as by `restore`.
         """
         before = len(self._live.book.log)
+        self._restore_recovered()
         self._live.advance(force, cold or self._resumed)
         self._resumed = False
         if self.policy.budget is None and len(self._live.book.log) > before:
@@ -165,6 +172,7 @@ class ContextGC:
         if self._saved is None or self._saved.directory != os.path.abspath(directory):
             self._saved = Saved(directory, self.run_id)
             self.run_id = self._saved.run_id
+            self._recovered = Recovered(directory, self.run_id)
         self._saved.write(self._live)
 
     @classmethod
@@ -188,6 +196,7 @@ class ContextGC:
         client = cls(saved.policy, saved.graph(), counter, bus=bus, store=store, run_id=saved.run_id)
         saved.revive(client._live)
         client._saved, client._resumed = saved, True
+        client._recovered = Recovered(directory, saved.run_id)
         return client
 
     # the bus and the store
@@ -212,6 +221,14 @@ class ContextGC:
     def _end_scopes(self, kind: str) -> None:
         for scope in SCOPES[kind]:
             self._live.engine.end(scope)
+
+    def _restore_recovered(self) -> None:
+        names = [] if self._recovered is None else self._recovered.new()
+        if names:
+            self._live.look()
+        for name in names:
+            with suppress(UnknownReceipt):  # it is in the prompt, or the journal is another's
+                self.restore(name)
 
     def _keep_receipts(self) -> None:
         if self._store is None:

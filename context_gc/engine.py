@@ -81,6 +81,11 @@ class Engine:
         self.guard.pinned.add(seq)
         self._touched.add(seq)
 
+    def unpin(self, seq: int) -> None:
+        """Judge an event, and its unit, like all others again."""
+        self.guard.pinned.discard(seq)
+        self._touched.add(seq)
+
     def protected(self, seq: int, then: Moment | None = None) -> str | None:
         """What protects an event, or one that it is a unit with; as of now or of a moment in the past."""
         members = self.view.units.members(self.view.units.lead(seq))

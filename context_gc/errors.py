@@ -7,7 +7,9 @@
     ├── InvalidPolicy (ValueError)       a policy field is unknown, of a wrong type or out of range
     ├── UnknownReceipt (KeyError)        no receipt has this id
     │   └── NotPruned                    the id is a live event: there is nothing to recover
+    ├── InvalidMessages (ValueError)     a message is none that its provider takes
     ├── InvalidContext (ValueError)      a key of a context dict has a wrong type
+    ├── MissingExtra (ImportError)       a package that an extra installs is not there
     ├── StoreError                       a receipt store cannot be opened, read or written
     ├── SessionError (ValueError)        a session file or a run directory is damaged, or is not one
     ├── PackError (ValueError)           a pack is damaged, was changed, or is newer than what is read here
@@ -63,8 +65,16 @@ class NotPruned(UnknownReceipt):
     """Raised when a receipt is asked for an event that is still in the prompt."""
 
 
+class InvalidMessages(ContextGCError, ValueError):
+    """Raised when a list of messages cannot be read. Its `where` names the message by its place, from 0."""
+
+
 class InvalidContext(ContextGCError, ValueError):
     """Raised when a key of a context dict has a wrong type."""
+
+
+class MissingExtra(ContextGCError, ImportError):
+    """Raised when a function needs a package that an extra of context-gc installs."""
 
 
 class StoreError(ContextGCError):

@@ -10,13 +10,29 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
+from tempfile import mkdtemp
 from typing import Any
 
-from context_gc import Compaction, InvalidEvent, InvalidPolicy, Policy, compact_events, expand_receipt
+from message_checks import POLICIES, call_ids, faults
+
+from context_gc import (
+    Budget,
+    Compaction,
+    InvalidEvent,
+    InvalidPolicy,
+    MessagesClient,
+    Policy,
+    ReceiptStore,
+    compact_events,
+    compact_messages,
+    expand_receipt,
+)
+from context_gc.messages import DIALECTS, compacted
 from context_gc.render import line
 from context_gc.tokens import COUNTERS
 
 ROOT = Path(__file__).parents[1]
+FULL = Policy(budget=Budget(max_tokens=10_000, min_gain=0))
 
 
 @dataclass
@@ -30,6 +46,7 @@ class Run:
     results: list[Compaction] = field(default_factory=list)
     refused: InvalidEvent | InvalidPolicy | None = None
     value: Any = None
+    messages: list[dict[str, Any]] = field(default_factory=list)
 
     @property
     def last(self) -> Compaction:
@@ -85,7 +102,16 @@ def tokens_after_le(done: Run, n: int) -> None:
 
 
 def adjacent(done: Run, ids: list[str]) -> None:
-    assert "\n".join(line(done.event(name)) for name in ids) in done.prompt
+    """In the text where they are neighbours in the trace; in messages always."""
+    places = [[event["id"] for event in done.events].index(name) for name in ids]
+    if places == list(range(places[0], places[0] + len(places))):
+        assert "\n".join(line(done.event(name)) for name in ids) in done.prompt
+    for dialect in DIALECTS.values() if done.event(ids[0])["type"] == "tool_call" else ():
+        messages = compacted(done.last, dialect, False).messages
+        assert faults(messages, dialect.name) == []
+        (asked,) = [place for place, each in enumerate(messages) if ids[0] in call_ids(each)]
+        assert ids[0] in json.dumps(messages[asked + 1])
+        assert done.event(ids[1])["result"] in json.dumps(messages[asked + 1])
 
 
 def idempotent(done: Run) -> None:
@@ -188,11 +214,45 @@ def load_ok(done: Run) -> None:
     assert loaded in (names[:1], names)
 
 
+def image_payloads_le(done: Run, n: int) -> None:
+    """Under a budget that they fill."""
+    found = compact_messages(done.messages, FULL)
+    assert json.dumps(found.messages).count("A" * 1000) <= n * 100
+    assert found.recover(found.receipts[0])[0]["result"] == done.messages[1]["content"]
+
+
+def store_bytes_le_factor(done: Run, x: float) -> None:
+    """After a pass at each further message: a payload is stored once, not once a pass."""
+    path = Path(mkdtemp()) / "receipts.db"
+    client = MessagesClient(FULL, store=ReceiptStore(path))
+    for end in range(1, len(done.messages) + 1):
+        client.compact(done.messages[:end], force=True)
+    assert path.stat().st_size <= x * len(json.dumps(done.messages))
+
+
+def message_unchanged(done: Run, index: int) -> None:
+    for policy in POLICIES.values():
+        assert compact_messages(done.messages, policy).messages[index] is done.messages[index]
+
+
+def no_dangling_ids(done: Run) -> None:
+    """Whatever goes: an item that has its id follows the reasoning that it came with."""
+    more = [{"role": "user", "content": f"go on {number} " * 20} for number in range(9)]
+    for policy in POLICIES.values():
+        for messages in (done.messages, done.messages + more):
+            made = compact_messages(messages, policy).messages
+            assert faults(made, "openai-responses") == []
+            ids = [each.get("id") for each in made]
+            assert ("rs_1" in ids) or ("msg_1" not in ids)
+            assert ("msg_1" in ids) or ("rs_1" not in ids)
+
+
 CHECKS: dict[str, Callable[..., None]] = {
     check.__name__: check
     for check in (
         pairs_ok, not_pruned, contains, not_contains, contains_or_raises, pruned_at_least, tokens_le_before,
         tokens_after_le, adjacent, idempotent, prefix_stable, stub_share_le, deterministic, utf8_ok, recover_equal,
         input_not_mutated, conservation, loaded_ids, each_once, value, raises, max_compactions, load_ok,
+        image_payloads_le, store_bytes_le_factor, message_unchanged, no_dangling_ids,
     )
 }  # fmt: skip

@@ -1,18 +1,18 @@
-"""Whether a provider would take messages, judged apart from the code under test; and made-up conversations."""
+"""Whether a provider would take messages, judged apart from the code under test."""
 
 from __future__ import annotations
 
 import json
 
-from hypothesis import strategies as st
-
 from context_gc import Budget, Policy, compact_events
-from context_gc.importers import anthropic_messages, openai_chat
+from context_gc.importers import anthropic_messages, openai_chat, openai_responses
 from context_gc.importers.files.decode import decode
 from context_gc.messages import DIALECTS, compacted
 from context_gc.policy import KNOWN_STAGES
 
-READERS = {"openai-chat": openai_chat, "anthropic-messages": anthropic_messages}
+READERS = {
+    "openai-chat": openai_chat, "anthropic-messages": anthropic_messages, "openai-responses": openai_responses,
+}  # fmt: skip
 POLICIES = {
     "default": Policy(),
     "all stages": Policy(stages=KNOWN_STAGES, clip_over=40),
@@ -27,7 +27,8 @@ POLICIES = {
 
 def read(messages, name, **request):
     """The trace of a request with these messages."""
-    data = json.dumps({"messages": messages, **request}).encode()
+    held = {"input": messages, "model": "m"} if name == "openai-responses" else {"messages": messages}
+    data = json.dumps({**held, **request}).encode()
     (trace,) = READERS[name].read(decode(data, "x.json"))
     return trace
 
@@ -40,10 +41,13 @@ def compact(messages, name, policy=POLICIES["default"], **request):
 
 # what a provider takes
 
+_ASKS = ("function_call", "custom_tool_call")
+
 
 def faults(messages, name, system=None):
     """Why the provider would refuse the messages; the calls of the last message may wait."""
-    return list((_openai if name == "openai-chat" else _anthropic)(messages, system))
+    judge = {"openai-chat": _openai, "anthropic-messages": _anthropic, "openai-responses": _responses}[name]
+    return list(judge(messages, system))
 
 
 def _openai(messages, system):
@@ -74,6 +78,42 @@ def _openai(messages, system):
         for part in content if isinstance(content, list) else ():
             if part["type"] == "text" and not isinstance(part["text"], str):
                 yield f"{place}: a part without text"
+
+
+def _responses(items, system):
+    """Calls are answered before somebody else speaks, and reasoning is followed by what it belongs to."""
+    waits, seen, reasons = {}, set(), False
+    for place, item in enumerate(items):
+        kind, content = item.get("type", "message"), item.get("content")
+        own = kind == "reasoning" or kind in _ASKS or item.get("role") == "assistant"
+        if reasons and not own:
+            yield f"{place}: reasoning without what follows it"
+        reasons = kind == "reasoning"
+        if kind.endswith("_output"):
+            if waits.pop(item["call_id"], "") != kind.removesuffix("_output"):
+                yield f"{place}: an output without its call"
+            if not isinstance(item["output"], str | list) or item["output"] == []:
+                yield f"{place}: an output without content"
+            continue
+        if waits and not own:
+            yield f"{place}: calls without outputs: {sorted(waits)}"
+        if kind in _ASKS:
+            if item["call_id"] in seen:
+                yield f"{place}: one id twice"
+            seen.add(item["call_id"])
+            waits[item["call_id"]] = kind
+            if kind == "function_call" and not isinstance(json.loads(item["arguments"]), dict):
+                yield f"{place}: arguments that are no object"
+        if kind == "message" and content in (None, "", []):
+            yield f"{place}: no content"
+        if kind == "reasoning" and "id" not in item:
+            yield f"{place}: reasoning without its id"
+        for part in content if kind == "message" and isinstance(content, list) else ():
+            wanted = ("output_text", "refusal") if item["role"] == "assistant" else ("input_text", "input_image")
+            if part["type"] not in wanted:
+                yield f"{place}: a part of type {part['type']}"
+    if reasons:
+        yield "reasoning without what follows it"
 
 
 def _anthropic(messages, system):
@@ -121,106 +161,5 @@ def call_ids(message):
     """The ids of a message's calls."""
     content = message.get("content")
     found = [block["id"] for block in (content if isinstance(content, list) else ()) if block["type"] == "tool_use"]
+    found += [message["call_id"]] if message.get("type") in _ASKS else []
     return found + [call["id"] for call in message.get("tool_calls") or ()]
-
-
-# made-up conversations
-
-_words = st.sampled_from(["look", "ok", "Now the tests.", "word " * 40, "[RECEIPT x]", "a\nb", "ä 漢"])
-_asked = st.one_of(
-    st.tuples(st.just("read_file"), st.fixed_dictionaries({"path": st.sampled_from(["a.py", "b.py"])})),
-    st.tuples(st.just("search"), st.fixed_dictionaries({"query": st.sampled_from(["x", "y" * 300])})),
-    st.tuples(st.just("bash"), st.fixed_dictionaries({"command": st.sampled_from(["make", "cat a.py"])})),
-    st.tuples(
-        st.just("todo_write"),
-        st.fixed_dictionaries({"todos": st.lists(st.just({"content": "step", "status": "pending"}), max_size=9)}),
-    ),
-    st.tuples(
-        st.just("write_file"),
-        st.fixed_dictionaries({"path": st.just("a.py"), "content": st.sampled_from(["x = 1\n", "x = 1\n" * 90])}),
-    ),
-)
-_answers = st.sampled_from(["", "x = 1\n", "Error: no such file", "line of a file\n" * 60, "ok", "[RECEIPT c1] +3"])
-_turns = st.lists(
-    st.tuples(
-        st.sampled_from(["user", "says", "calls", "calls", "calls"]),
-        st.lists(_words, max_size=2),
-        st.lists(st.tuples(_asked, _answers, st.booleans()), min_size=1, max_size=3),
-        st.booleans(),
-    ),
-    max_size=14,
-)
-
-
-@st.composite
-def anthropic_conversations(draw):
-    """Messages that the Messages API takes: parallel calls, thinking, images, errors, cache marks, calls that wait."""
-    messages, number, before = [], 0, "assistant"
-    for kind, texts, calls, extra in [("user", ["go"], [], False), *draw(_turns)]:
-        content = [{"type": "text", "text": text} for text in texts or ["then"]]
-        if kind == "user" or before == "assistant":
-            image = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "AAAA"}}
-            said = content[0]["text"] if len(content) == 1 and not extra else content + [image] * extra
-            messages.append({"role": "user", "content": said})
-        if kind == "user" and before == "user":
-            last = messages.pop()
-            held = messages[-1]["content"]
-            parts = [
-                [{"type": "text", "text": each}] if isinstance(each, str) else each for each in (held, last["content"])
-            ]
-            messages[-1] = {"role": "user", "content": parts[0] + parts[1]}
-        before = "user"
-        if kind == "user":
-            continue
-        thinks = [{"type": "thinking", "thinking": "hm" if texts else "", "signature": "S"}] if extra else []
-        if kind == "says":
-            messages.append({"role": "assistant", "content": thinks + content})
-            before = "assistant"
-            continue
-        asked, told = thinks + content[: len(texts)], []
-        for (tool, given), answer, failed in calls:
-            number += 1
-            asked.append({"type": "tool_use", "id": f"toolu_{number}", "name": tool, "input": given})
-            more = {"is_error": True} if failed else {}
-            seen = [{"type": "text", "text": answer}] if answer.strip() and extra else answer
-            told.append({"type": "tool_result", "tool_use_id": f"toolu_{number}", "content": seen, **more})
-        messages += [{"role": "assistant", "content": asked}, {"role": "user", "content": told}]
-    if draw(st.booleans()) and messages[-1]["role"] == "user" and isinstance(messages[-1]["content"], list):
-        messages[-1]["content"][-1]["cache_control"] = {"type": "ephemeral"}
-    if draw(st.booleans()) and before == "user":
-        messages.append(
-            {"role": "assistant", "content": [{"type": "tool_use", "id": "toolu_w", "name": "bash", "input": {}}]}
-        )
-    return messages
-
-
-@st.composite
-def openai_conversations(draw):
-    """Messages that Chat Completions takes: parallel calls, reasoning, images, parts, calls that wait."""
-    messages, number = [{"role": "system", "content": "Be brief."}], 0
-    for kind, texts, calls, extra in [("user", ["go"], [], False), *draw(_turns)]:
-        parts = [{"type": "text", "text": text} for text in texts]
-        said = parts if len(texts) > 1 else (texts or ["then"])[0]
-        if kind == "user":
-            image = [{"type": "image_url", "image_url": {"url": "data:image/png;base64,AA"}}] if extra else []
-            messages.append({"role": "user", "content": [*parts, *image] or "then"})
-            continue
-        reasons = {"reasoning_content": "hm"} if extra else {}
-        if kind == "says":
-            messages.append({"role": "assistant", "content": said, **reasons})
-            continue
-        asked, told = [], []
-        for (tool, given), answer, _ in calls:
-            number += 1
-            function = {"name": tool, "arguments": json.dumps(given)}
-            asked.append({"id": f"call_{number}", "type": "function", "function": function})
-            told.append({"role": "tool", "tool_call_id": f"call_{number}", "content": answer})
-        content = said if texts else None
-        messages += [{"role": "assistant", "content": content, "tool_calls": asked, **reasons}, *told]
-    if draw(st.booleans()):
-        waits = {"id": "call_w", "type": "function", "function": {"name": "bash", "arguments": "{}"}}
-        messages.append({"role": "assistant", "content": None, "tool_calls": [waits]})
-    return messages
-
-
-CONVERSATIONS = {"openai-chat": openai_conversations(), "anthropic-messages": anthropic_conversations()}

@@ -19,7 +19,7 @@ PACKAGE = ROOT / "context_gc"
 #: from the ground up: a module imports from layers below its own, a package also from within itself
 LAYERS = (
     ("errors", "canonical", "parse", "tokens", "runs", "findings", "groups", "verdicts", "passes", "credentials"),
-    ("events", "windows", "context_bus", "context_dict", "atomic", "sensitive", "terminal", "collector"),
+    ("events", "windows", "context_bus", "context_dict", "atomic", "sensitive", "terminal", "collector", "recovered"),
     ("semantics", "decision", "budget", "units", "turns"),
     ("policy", "outcomes"),
     ("graph", "protection", "mutations", "render", "shown", "warnings"),
@@ -37,10 +37,12 @@ LAYERS = (
     ("session", "follow", "messages"),
     ("saved", "run_log"),
     ("compactor", "timeline", "replay"),
-    ("fleet",),
-    ("middleware", "benchmark", "inspector", "exporters"),
+    ("conversation",),
+    ("compact_messages", "fleet"),
+    ("middleware", "benchmark", "inspector", "exporters", "mcp_server", "hook"),
+    ("terminal_report",),
     ("cli_runs", "cli_convert", "cli_replay"),
-    ("cli_fleet",),
+    ("cli_fleet", "cli_agents"),
     ("cli",),
 )
 #: the parts of `importers` that formats share, from the ground up; they know no format
@@ -55,10 +57,13 @@ THIRD_PARTIES = {
     "graph": frozenset({"networkx"}),
     "middleware": frozenset({"anthropic", "openai"}),
     "replay": frozenset({"genai_prices"}),
+    "mcp_server": frozenset({"anyio", "mcp", "uvicorn"}),
+    "cli_agents": frozenset({"rich"}),
     "fleet": frozenset({"dask", "distributed", "pyarrow"}),
     "importers": frozenset({"backports", "compression"}),  # the latter is Python's own from 3.14 on
 }
-LAZY = {"graph", "middleware", "replay", "importers", "fleet"}  #: inside a function, so that the core needs only Python
+#: import theirs inside a function, so that the core needs nothing but Python
+LAZY = {"graph", "middleware", "replay", "importers", "fleet", "mcp_server", "cli_agents"}
 
 SOURCES = [*sorted(PACKAGE.rglob("*.py")), *sorted((ROOT / "pages").glob("*.py")), ROOT / "app.py"]
 SOURCES = [path for path in SOURCES if path.is_file()]

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from message_checks import CONVERSATIONS, READERS
+from made_up_messages import CONVERSATIONS
+from message_checks import READERS
 
 from context_gc import ContextGCError, load_traces
 from context_gc.exporters import anthropic_messages, native, openai_chat

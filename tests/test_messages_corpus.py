@@ -10,7 +10,7 @@ from message_checks import POLICIES, faults
 
 from context_gc import Budget, ContextGCError, Policy, compact_events, load_traces
 from context_gc.exporters import anthropic_messages, openai_chat
-from context_gc.messages import DIALECTS
+from context_gc.messages import DIALECTS, compacted
 from context_gc.policy import KNOWN_STAGES
 
 ROOT = Path(__file__).parents[1]
@@ -36,7 +36,7 @@ def requests(written):
         yield value["messages"], value.get("system")
 
 
-@pytest.mark.parametrize("to", DIALECTS)
+@pytest.mark.parametrize("to", WRITERS)
 @pytest.mark.parametrize("path", FILES, ids=map(name_of, FILES))
 def test_a_provider_takes_the_messages_of_a_trace(path, to):
     try:
@@ -48,6 +48,21 @@ def test_a_provider_takes_the_messages_of_a_trace(path, to):
         assert len(written.text.splitlines()) == len(traces)
         for messages, system in requests(written):
             assert faults(messages, to, system) == [], told
+
+
+@pytest.mark.parametrize("path", FILES, ids=map(name_of, FILES))
+def test_the_responses_api_takes_the_items_of_a_trace(path):
+    try:
+        traces = load_traces(path)
+    except ContextGCError:
+        pytest.skip("no trace can be read from it")
+    dialect = DIALECTS["openai-responses"]
+    for trace in traces:
+        for told, policy in CHOSEN.items():
+            events = trace.events[trace.windows[-1].start :]
+            is_own = trace.format == dialect.name
+            made = compacted(compact_events(events, policy or Policy(stages=())), dialect, is_own)
+            assert is_own or faults(made.messages, dialect.name) == [], told
 
 
 @pytest.mark.parametrize("path", FILES, ids=map(name_of, FILES))

@@ -9,7 +9,8 @@ import re
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from message_checks import CONVERSATIONS, POLICIES, call_ids, compact, faults, read
+from made_up_messages import CONVERSATIONS
+from message_checks import POLICIES, call_ids, compact, faults, read
 
 from context_gc import Budget, ContextGC, ContextGCError, Policy, compact_events, expand_receipt
 from context_gc.messages import DIALECTS, compacted

@@ -21,8 +21,9 @@ from .anthropic import AnthropicMessages
 from .dialect import Dialect, Request
 from .layout import compacted, whole
 from .openai import OpenAIChat
+from .responses import OpenAIResponses
 
-__all__ = ["DIALECTS", "AnthropicMessages", "Dialect", "OpenAIChat", "Request", "compacted", "whole"]
+__all__ = ["DIALECTS", "AnthropicMessages", "Dialect", "OpenAIChat", "OpenAIResponses", "Request", "compacted", "whole"]
 
 #: each provider's way to write messages, by the name of its format
-DIALECTS: dict[str, Dialect] = {each.name: each for each in (OpenAIChat(), AnthropicMessages())}
+DIALECTS: dict[str, Dialect] = {each.name: each for each in (OpenAIChat(), AnthropicMessages(), OpenAIResponses())}

@@ -19,6 +19,7 @@ from .dialect import (
     count,
     kind_of_block,
     opened,
+    role_of,
     safe_name,
 )
 from .fates import kind_of_event
@@ -33,6 +34,14 @@ class AnthropicMessages:
     """How the Messages API writes messages."""
 
     name = "anthropic-messages"
+
+    def role(self, record: Record) -> str:
+        """What its field `role` says."""
+        return role_of(record)
+
+    def grouped(self, tolds: list[Told]) -> list[Told]:
+        """A message is what the model wrote in one go."""
+        return tolds
 
     def is_fixed(self, record: Record) -> bool:
         """Signed thinking, server tools and whatever else the API checks."""

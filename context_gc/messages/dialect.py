@@ -15,6 +15,8 @@ GONE = "(cut)"  #: stands where something must stand and the policy wants no stu
 NO_RESULT = "(no result)"  #: answers a call that was never answered although the conversation went on
 LONG = 200  #: characters of JSON from which on a value in the arguments of a cut call is a stub
 
+SOURCE = "\0message"  #: in records of a conversation in the loop: the number of the message that it came in as
+
 Record = dict[str, Any]
 Path = tuple[str | int, ...]
 
@@ -45,6 +47,12 @@ class Request:
     lost: dict[str, int] = field(default_factory=dict)
 
 
+_ROLES = {
+    "user": "user", "human": "user", "system": "system", "developer": "system", "tool": "tool", "function": "tool",
+    "assistant": "assistant", "ai": "assistant", "model": "assistant",
+}  # fmt: skip
+
+
 class Stub(str):
     """A stub between messages."""
 
@@ -55,6 +63,12 @@ class Dialect(Protocol):
     """How one provider writes messages. Records that it gets are private copies, which it may change."""
 
     name: str
+
+    def role(self, record: Record) -> str:
+        """Whose a record is: system, user, assistant, tool (it only answers calls), or none."""
+
+    def grouped(self, tolds: list[Told]) -> list[Told]:
+        """What was told record by record, with what the model wrote in one go as one."""
 
     def is_fixed(self, record: Record) -> bool:
         """Whether a message of the model must be exact or gone as a whole."""
@@ -82,6 +96,12 @@ class Dialect(Protocol):
 
         `is_own`: what meets that met before stays apart, as it was accepted.
         """
+
+
+def role_of(record: Any) -> str:
+    """Whose a message is, by its field `role`."""
+    role = record.get("role") if type(record) is dict else None
+    return _ROLES.get(role, "user") if type(role) is str else "none"
 
 
 def count(lost: dict[str, int], kind: str, number: int = 1) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 from ..compaction import Compaction
 from ..events import Event, label
-from ..render import escape, line
+from ..render import escape, images, line
 from .dialect import GONE
 
 _PREFIX = {"tool_result": "RESULT ", "requirement": "REQUIREMENT: ", "constraint": "CONSTRAINT: "}
@@ -55,7 +55,7 @@ class Fates:
         decision = self._compaction.decision(event["id"])
         if self._style == "worthwhile" and not run and decision is not None and decision.stage != "dead-branches":
             full = line(event).removeprefix(_PREFIX["tool_result"])
-            return event["result"] if len(full) <= len(text) else text
+            return event["result"] if len(full) <= len(text) and not images(event) else text
         return text
 
     def receipt(self, place: int) -> str:

@@ -64,10 +64,11 @@ def told_from_events(
 def _turns(places: Sequence[int], events: Sequence[Event], units: Units) -> list[_Turn]:
     turns: list[_Turn] = []
     now: _Turn | None = None
+    among = set(places)
     answered = False  # whether a result has come since the last thing that the model wrote
     for place in places:
         event = events[place]
-        role = _role(place, event, units)
+        role = _role(place, event, units, among)
         if role == "answer":  # it stands with its call
             answered = True
         elif role == "assistant":
@@ -87,11 +88,11 @@ def _turns(places: Sequence[int], events: Sequence[Event], units: Units) -> list
     return turns
 
 
-def _role(place: int, event: Event, units: Units) -> str:
+def _role(place: int, event: Event, units: Units, among: set[int]) -> str:
     kind = event["type"]
     if kind == "tool_result":
         call = units.lead(place)
-        return "answer" if call != place and units.results(call)[0] == place else "user"
+        return "answer" if call != place and call in among and units.results(call)[0] == place else "user"
     if kind == "abandon":
         return "none"
     if kind == "constraint":

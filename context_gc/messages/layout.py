@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import groupby
 from typing import Any
 
 from ..compaction import Compaction
@@ -10,37 +11,66 @@ from ..events import Event
 from .dialect import Dialect, Part, Path, Record, Request, Stub, Told, blocks, shortened
 from .fates import Fates, kind_of_event
 from .foreign import told_from_events
-from .own_records import told_from_records
+from .own_records import Blank, told_from_records
 
 
-def compacted(compaction: Compaction, dialect: Dialect, is_own: bool, is_signed: bool = False) -> Request:
+def compacted(
+    compaction: Compaction,
+    dialect: Dialect,
+    is_own: bool | None,
+    is_signed: bool = False,
+    blank: Sequence[Blank] = (),
+) -> Request:
     """The messages of a compaction.
 
-    `is_own`: its events come from messages of this provider, which are put together again. `is_signed`: the
-    signatures on its thinking are this provider's. Blank messages, which gave no event, are not in it.
+    `is_own`: its events come from messages of this provider, which are put together again; None: those do whose
+    origin names its `format`. `is_signed`: the signatures on its thinking are this provider's. `blank`: messages
+    that gave no event; without it they are left out.
     """
     lost: dict[str, int] = {}
-    tolds = _tolds(compaction.events, dialect, is_own, is_signed, lost)
-    return _Compacting(Fates(compaction), dialect, tolds).request(is_own, lost)
+    tolds = dialect.grouped(_tolds(compaction.events, dialect, is_own, is_signed, blank, lost))
+    return _Compacting(Fates(compaction), dialect, tolds).request(bool(is_own), lost)
 
 
 def whole(events: Sequence[Event], dialect: Dialect, is_signed: bool = False) -> Request:
     """All events as messages of a provider that they do not come from, nothing cut."""
     lost: dict[str, int] = {}
-    tolds = _tolds(events, dialect, False, is_signed, lost)
+    tolds = dialect.grouped(_tolds(events, dialect, False, is_signed, (), lost))
     entries = [each.record for each in tolds if not each.is_field and each.role != "none"]
     return _request(dialect, tolds, entries, False, lost)
 
 
 def _tolds(
-    events: Sequence[Event], dialect: Dialect, is_own: bool, is_signed: bool, lost: dict[str, int]
+    events: Sequence[Event],
+    dialect: Dialect,
+    is_own: bool | None,
+    is_signed: bool,
+    blank: Sequence[Blank],
+    lost: dict[str, int],
 ) -> list[Told]:
     """The messages that events are part of."""
+    if is_own is None:
+        told: list[Told] = []
+        for ours, run in groupby(range(len(events)), key=lambda place: format_of(events[place]) == dialect.name):
+            places = list(run)
+            told += (
+                told_from_records(places, events, dialect.role)
+                if ours
+                else told_from_events(places, events, dialect, is_signed, lost)
+            )
+        return told
     if not is_own:
         return told_from_events(range(len(events)), events, dialect, is_signed, lost)
     first = next((place for place, event in enumerate(events) if "envelope" in event), len(events))
     loose = told_from_events(range(first), events, dialect, is_signed, lost)
-    return loose + told_from_records(range(first, len(events)), events)
+    return loose + told_from_records(range(first, len(events)), events, dialect.role, blank)
+
+
+def format_of(event: Event) -> str:
+    """The dialect of the message that an event came in with, in the loop of an agent; "" for any other."""
+    origin = event.get("origin")
+    found = origin.get("format", "") if type(origin) is dict else ""
+    return found if type(found) is str else ""
 
 
 def _request(
@@ -69,7 +99,9 @@ class _Compacting:
     def request(self, is_own: bool, lost: dict[str, int]) -> Request:
         """The messages."""
         for number, each in enumerate(self.tolds):
-            if each.role == "assistant":
+            if not each.parts:
+                self._entries.append(each.record)
+            elif each.role == "assistant":
                 self._asked(number, each)
             elif each.role == "none":
                 self._missing(part.place for part in each.parts if self.fates.is_cut(part.place))
@@ -169,7 +201,9 @@ class _Compacting:
         events, cut, settled = self.fates.events, self.fates.is_cut, self.fates.settled
         said = told = 0
         for number, each in enumerate(self.tolds):
-            if not each.parts or each.parts[0].place >= settled:
+            if not each.parts:
+                continue
+            if each.parts[0].place >= settled:
                 break
             texts = (part.place for part in each.parts if kind_of_event(events[part.place]) == "text")
             if each.role == "user" and not all(map(cut, texts)):

@@ -20,6 +20,7 @@ from .dialect import (
     count,
     kind_of_block,
     opened,
+    role_of,
     safe_name,
 )
 from .fates import kind_of_event
@@ -29,6 +30,14 @@ class OpenAIChat:
     """How Chat Completions writes messages. Calls of the older `function_call` have no id: "" stands for it."""
 
     name = "openai-chat"
+
+    def role(self, record: Record) -> str:
+        """What its field `role` says."""
+        return role_of(record)
+
+    def grouped(self, tolds: list[Told]) -> list[Told]:
+        """A message is what the model wrote in one go."""
+        return tolds
 
     def is_fixed(self, record: Record) -> bool:
         """What providers of this dialect sign stands in `reasoning_details`."""
@@ -83,7 +92,7 @@ class OpenAIChat:
         """A tool message each."""
         return [
             Told(
-                {"role": "tool", "tool_call_id": name, "content": _flat(event["result"], lost)},
+                {"role": "tool", "tool_call_id": name, "content": flat(event["result"], lost)},
                 "tool",
                 [Part(place, ("content",))],
             )
@@ -152,7 +161,7 @@ def _with_text(content: Any, text: str) -> Any:
     return f"{content}\n{text}" if type(content) is str and content else text
 
 
-def _flat(result: Any, lost: dict[str, int]) -> str:
+def flat(result: Any, lost: dict[str, int]) -> str:
     """A result as text, the only thing that a tool message holds."""
     if type(result) is not list:
         return result if type(result) is str else readable(result)

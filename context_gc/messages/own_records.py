@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from ..canonical import own
 from ..events import Event
 from ..importers.provider_messages.envelope import assembled
-from .dialect import Part, Told
+from .dialect import SOURCE, Part, Record, Told, role_of
 
-_ROLES = {
-    "user": "user", "human": "user", "system": "system", "developer": "system", "tool": "tool", "function": "tool",
-    "assistant": "assistant", "ai": "assistant", "model": "assistant",
-}  # fmt: skip
+Blank = tuple[int, Record]  #: a message without events, and the place of the event that it stands before
 
 
-def told_from_records(places: Iterable[int], events: Sequence[Event]) -> list[Told]:
+def told_from_records(
+    places: Iterable[int], events: Sequence[Event], role: Callable[[Record], str] = role_of, blank: Sequence[Blank] = ()
+) -> list[Told]:
     """The messages at these places; the first event there begins one."""
     groups: list[list[int]] = []
     loose: list[Told] = []
@@ -27,7 +26,9 @@ def told_from_records(places: Iterable[int], events: Sequence[Event]) -> list[To
             groups.append([place])
         else:
             groups[-1].append(place)
-    return sorted((*(_told(group, events) for group in groups), *loose), key=lambda each: each.parts[0].place)
+    found = [(each.parts[0].place, 1, each) for each in (*(_told(group, events, role) for group in groups), *loose)]
+    found += [(before, 0, Told(own(record), role(record), [])) for before, record in blank]
+    return [each for _, _, each in sorted(found, key=lambda each: each[:2])]
 
 
 def recorded(
@@ -45,11 +46,14 @@ def recorded(
     return [record for _, _, record in found], systems[0] if systems else None
 
 
-def _told(group: Sequence[int], events: Sequence[Event]) -> Told:
+def _told(group: Sequence[int], events: Sequence[Event], role: Callable[[Record], str]) -> Told:
     first = events[group[0]]
     record = own(assembled([events[place] for place in group]))
     parts = [Part(place, tuple(events[place].get("origin", {}).get("at", ()))) for place in group]
     if "field" in first.get("origin", {}):
         return Told(record, "system", parts, True)
-    role = record.get("role") if type(record) is dict else None
-    return Told(record, _ROLES.get(role, "user") if type(role) is str else "none", parts)
+    if type(record) is not dict:
+        return Told(record, "none", parts)
+    if "message" in first.get("origin", {}):
+        record[SOURCE] = first["origin"]["message"]
+    return Told(record, role(record), parts)

@@ -5,21 +5,25 @@ from __future__ import annotations
 import hashlib
 import os
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from threading import RLock
 from types import TracebackType
-from typing import Any
+from typing import Any, TypeVar
 
 from ..errors import StoreError, UnknownReceipt
 from ..parse import parse
 from ..receipts import Receipt
 from .check import Damaged, check
-from .file import add_words, connect, connect_read_only, transaction
+from .file import add_words, connect, connect_read_only, state, transaction
 from .rows import COLUMNS, Row, Stored, encoded, in_order, line_of, receipt_in, row_of, shown
 from .search import Found, search
 
 __all__ = ["Damaged", "Found", "ReceiptStore"]
+
+T = TypeVar("T")
+
+_TRIES = 200  # of a reading while others write
 
 _TEXTS = """SELECT o.place, p.text FROM originals o LEFT JOIN payloads p ON p.id = o.payload
     WHERE o.receipt = ? ORDER BY o.place"""
@@ -50,13 +54,18 @@ class ReceiptStore:
 
     def _begin(self, path: str | os.PathLike[str] | None, read_only: bool) -> None:
         self.name = "the receipt store" if path is None else os.fsdecode(path)  #: what messages call it
+        self.folder = None if path is None else os.path.dirname(os.path.abspath(self.name))  #: that the file is in
         self._read_only, self._shared = read_only, path is not None and not read_only
         self._lock, self._process, self._closed = RLock(), os.getpid(), False
-        self._database, self._indexed = (
-            connect_read_only(self.name, self.name) if read_only else connect(path, self.name)
-        )
-        if read_only:
-            self._database.close()  # every reading opens the file anew, so as to see what others have written
+        if read_only:  # every reading opens the file anew, so as to see what others have written
+            self._indexed = self._settled(self._look)
+        else:
+            self._database, self._indexed = connect(path, self.name)
+
+    def _look(self, quiet: bool) -> bool:
+        self._database, indexed = connect_read_only(self.name, self.name, quiet)
+        self._database.close()
+        return indexed
 
     def close(self) -> None:
         """Close the file; a store in memory is gone. Closing twice is as closing once."""
@@ -207,18 +216,35 @@ class ReceiptStore:
         return [shown(stored[place]) for place in range(len(stated))]
 
     def _rows(self, query: str, *arguments: Any) -> list[tuple[Any, ...]]:
-        with self._connection("read") as database:
-            return database.execute(query, arguments).fetchall()
+        def ask(quiet: bool) -> list[tuple[Any, ...]]:
+            with self._connection("read", quiet) as database:
+                return database.execute(query, arguments).fetchall()
+
+        return self._settled(ask) if self._read_only else ask(False)
+
+    def _settled(self, ask: Callable[[bool], T]) -> T:
+        """What `ask` gives, asked again when someone has begun to write meanwhile; told whether nobody writes."""
+        for tried in range(_TRIES):
+            before = state(self.name)
+            try:
+                found = ask(before is not None)
+            except StoreError:
+                if self._closed or (tried > 1 and before == state(self.name)):
+                    raise
+            else:
+                if before is None or before == state(self.name):
+                    return found
+        raise StoreError(self.name, "the store cannot be read: it is being written all the time", "try again later")
 
     @contextmanager
-    def _connection(self, verb: str) -> Iterator[sqlite3.Connection]:
+    def _connection(self, verb: str, quiet: bool = False) -> Iterator[sqlite3.Connection]:
         """The database, for one thread at a time; what SQLite says becomes a StoreError."""
         if self._shared and self._process != os.getpid():
             raise StoreError(self.name, "the store was opened in another process", "open it again in this one")
         with self._lock:
             if self._closed:
                 raise StoreError(self.name, "the store is closed", "open it again")
-            database = connect_read_only(self.name, self.name)[0] if self._read_only else self._database
+            database = connect_read_only(self.name, self.name, quiet)[0] if self._read_only else self._database
             try:
                 yield database
             except (sqlite3.Error, OverflowError) as error:

@@ -54,17 +54,13 @@ def connect(path: str | os.PathLike[str] | None, where: str) -> tuple[sqlite3.Co
         raise StoreError(where, f"cannot be opened as a receipt store: {error}", "name a receipts.db") from None
 
 
-def connect_read_only(path: str | os.PathLike[str], where: str) -> tuple[sqlite3.Connection, bool]:
+def connect_read_only(path: str | os.PathLike[str], where: str, quiet: bool) -> tuple[sqlite3.Connection, bool]:
     """A connection that makes no file and writes nothing, and whether there is an index of words.
 
-    Without a log beside it nobody is writing, and SQLite is told not to make one. Raises StoreError as
-    `connect` does.
+    `quiet`: there is no log beside it (see `state`), so nobody is writing, and SQLite is told not to make one.
+    Raises StoreError as `connect` does.
     """
     uri = _uri(path, where, False)
-    try:
-        quiet = os.stat(os.fsdecode(path) + "-wal").st_size == 0
-    except OSError:
-        quiet = True
     try:
         database = _open(uri + ("?mode=ro&immutable=1" if quiet else "?mode=ro"))
         try:
@@ -76,6 +72,21 @@ def connect_read_only(path: str | os.PathLike[str], where: str) -> tuple[sqlite3
             raise
     except sqlite3.Error as error:
         raise StoreError(where, f"cannot be opened as a receipt store: {error}", "name a receipts.db") from None
+
+
+def state(path: str | os.PathLike[str]) -> tuple[int, ...] | None:
+    """What changes when someone writes into a file that has no log now; None when it has one."""
+    name = os.fsdecode(path)
+    try:
+        if os.stat(name + "-wal").st_size:
+            return None
+    except (OSError, ValueError):
+        pass
+    try:
+        file, folder = os.stat(name), os.stat(os.path.dirname(os.path.abspath(name)))
+    except (OSError, ValueError):
+        return ()
+    return file.st_ino, file.st_size, file.st_mtime_ns, folder.st_mtime_ns
 
 
 @contextmanager

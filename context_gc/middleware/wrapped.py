@@ -1,14 +1,14 @@
-"""Middleware: put compaction between an agent and its model."""
+"""ContextGCMiddleware: compaction between an agent and a function that asks a model."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from typing import Generic, TypeVar
 
-from .compaction import Compaction
-from .compactor import ContextGC
-from .events import Event
-from .policy import Policy
+from ..compaction import Compaction
+from ..compactor import ContextGC
+from ..events import Event
+from ..policy import Policy
 
 Answer = TypeVar("Answer")
 

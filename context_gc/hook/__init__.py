@@ -1,0 +1,1 @@
+"""The hook that archives the sessions of Claude Code."""
