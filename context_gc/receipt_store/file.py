@@ -131,8 +131,14 @@ def _uri(path: str | os.PathLike[str], where: str, make: bool) -> str:
 
 def _is_new(database: sqlite3.Connection, where: str) -> bool:
     """Whether there is nothing in the file yet. Raises StoreError when it is another's, or newer."""
-    (mark,), (version,) = (database.execute(f"PRAGMA {name}").fetchone() for name in ("application_id", "user_version"))
-    (tables,) = database.execute("SELECT count(*) FROM sqlite_master").fetchone()
+    database.execute("BEGIN")  # one look: another process may be making the tables now
+    try:
+        (tables,) = database.execute("SELECT count(*) FROM sqlite_master").fetchone()
+        (mark,) = database.execute("PRAGMA application_id").fetchone()
+        (version,) = database.execute("PRAGMA user_version").fetchone()
+    finally:
+        if database.in_transaction:
+            database.execute("COMMIT")
     if mark != _MARK and (mark or version or tables):
         raise StoreError(where, "this is a SQLite file, but no receipt store", "name another file")
     if version > VERSION:

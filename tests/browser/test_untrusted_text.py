@@ -168,11 +168,14 @@ def test_a_models_name_and_a_limit_are_told_as_text(page: Page, hostile: str, se
 def test_controls_that_list_names_and_tags_show_them_as_text(page: Page, hostile: str, seen: list[str]) -> None:
     page.goto(hostile)
     page.locator(".stSidebar .stExpander", has_text="Retention").locator("summary").click()
-    page.get_by_label("Tags").click()
-    expect(page.get_by_role("option", name="<svg onload=window.pwned=1>").first).to_be_visible()
-    page.keyboard.press("ArrowDown")
-    page.keyboard.press("Enter")
-    page.wait_for_function("location.search.includes('tags=')")
+    tag = page.get_by_role("option", name="<svg onload=window.pwned=1>").first
+    until(page.get_by_label("Tags").click, lambda: expect(tag).to_be_visible(timeout=5_000))
+
+    def choose() -> None:
+        page.get_by_label("Tags").press("ArrowDown")
+        page.get_by_label("Tags").press("Enter")
+
+    until(choose, lambda: page.wait_for_function("location.search.includes('tags=')", timeout=5_000))
     page.keyboard.press("Escape")
     expect(page.get_by_role("option")).to_have_count(0)
     settle(page)

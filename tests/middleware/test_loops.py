@@ -82,8 +82,8 @@ def test_what_was_recovered_stays_for_the_next_turns_and_then_goes_like_the_rest
 
 
 @each_provider
-def test_a_loop_of_the_caller_over_200_calls_without_run_tool(name):
-    full, tight = (Machine(200) for _ in range(2))
+def test_a_loop_of_the_caller_without_run_tool(name):
+    full, tight = (Machine(80) for _ in range(2))
     without_compaction(full)
     client = ContextGC(TIGHT)
     with Caller(name, tight.model, WINDOW) as caller:
@@ -95,7 +95,7 @@ def test_a_loop_of_the_caller_over_200_calls_without_run_tool(name):
             answer = caller(client, None, TOOLS, tool_results=results, client=sdk)
             calls += 1
     assert caller.provider.refused == []
-    assert (tight.state, tight.log, calls) == (full.state, full.log, 201)
+    assert (tight.state, tight.log, calls) == (full.state, full.log, 81)
 
 
 @each_provider
