@@ -7,7 +7,8 @@ from typing import Any
 
 import streamlit as st
 
-from .replay_component import PLOT, source
+from .component_files import source
+from .replay_component import PLOT
 
 _CSS = """
 :host, .compare { --line: var(--st-border-color); --receipt: light-dark(#8a2f6b, #e48bc4);

@@ -6,12 +6,11 @@ What it is drawn from and what changes with each click travel apart, so that a c
 from __future__ import annotations
 
 from collections.abc import Callable
-from importlib.resources import files
 from typing import Any
 
 import streamlit as st
 
-from .palette import KINDS
+from .component_files import source, swatches
 
 _HTML = """
 <div class="diff" data-mode="side">
@@ -42,21 +41,11 @@ export default function ({ data }) {
 }
 """
 
-
-def _source(name: str) -> str:
-    return files(__package__).joinpath(name).read_text("utf-8")
-
-
-def _swatches() -> str:
-    rule = ".kind.{} {{ background: light-dark({}, {}); }}"
-    return "\n".join(rule.format(kind, paint.light_fill, paint.dark_fill) for kind, paint in KINDS.items())
-
-
 _diff = st.components.v2.component(
     "context_gc_diff",
     html=_HTML,
-    css=_source("diff_view.css") + _swatches(),
-    js=_source("diff_draw.js") + _source("diff_view.js"),
+    css=source("diff_view.css") + swatches(),
+    js=source("elements.js") + source("diff_draw.js") + source("diff_view.js"),
 )
 _reply = st.components.v2.component("context_gc_diff_reply", js=_REPLY)
 

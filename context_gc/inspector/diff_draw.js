@@ -1,18 +1,5 @@
 // Makes the elements of the diff. All text of a trace comes as values and is shown through textContent, or as
 // the title of a button; nothing of it becomes markup, style or an address.
-function el(tag, name, text) {
-  const made = document.createElement(tag);
-  if (name) made.className = name;
-  if (text !== undefined) made.textContent = text;
-  return made;
-}
-
-function button(name, text, label) {
-  const made = el('button', name, text);
-  made.type = 'button';
-  if (label) made.setAttribute('aria-label', label);
-  return made;
-}
 
 function drawItem(item) {
   if (item.fold) return drawFold(item);

@@ -6,12 +6,11 @@ The replay and what changes with each click travel apart, so that a click resend
 from __future__ import annotations
 
 from collections.abc import Callable
-from importlib.resources import files
 from typing import Any
 
 import streamlit as st
 
-from .palette import KINDS
+from .component_files import source, swatches
 
 PLOT = '<svg></svg><div class="tip" hidden></div>'
 _HTML = f"""
@@ -54,24 +53,22 @@ export default function ({ data }) {
 }
 """
 
-
-def source(name: str) -> str:
-    """A file of this package."""
-    return files(__package__).joinpath(name).read_text("utf-8")
-
-
-def swatches() -> str:
-    """The colours of the kinds of events."""
-    rule = ".kind.{} {{ background: light-dark({}, {}); }}"
-    return "\n".join(rule.format(kind, paint.light_fill, paint.dark_fill) for kind, paint in KINDS.items())
-
-
 _player = st.components.v2.component(
     "context_gc_replay",
     html=_HTML,
     css=source("replay_player.css") + source("replay_plot.css") + swatches(),
     js="".join(
-        map(source, ("replay_prompts.js", "replay_draw.js", "replay_plot.js", "replay_list.js", "replay_player.js"))
+        map(
+            source,
+            (
+                "replay_prompts.js",
+                "elements.js",
+                "replay_draw.js",
+                "replay_plot.js",
+                "replay_list.js",
+                "replay_player.js",
+            ),
+        )
     ),
 )
 _reply = st.components.v2.component("context_gc_replay_reply", js=_REPLY)

@@ -4,20 +4,6 @@ const HIDDEN = /[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u20
 const CLIP = 700, CLIP_LINES = 10, CLIP_LEAST = 100;  // a text longer than CLIP or CLIP_LINES is clipped by CLIP_LEAST or more
 const AT_ONCE = 100;  // originals behind a stub, and entries of a list, that are drawn before the rest is asked for
 
-function el(tag, name, text) {
-  const made = document.createElement(tag);
-  if (name) made.className = name;
-  if (text !== undefined) made.textContent = text;
-  return made;
-}
-
-function button(name, text, label) {
-  const made = el('button', name, text);
-  made.type = 'button';
-  if (label) made.setAttribute('aria-label', label);
-  return made;
-}
-
 /** A text that reads as it stands: control and direction characters are written as escapes. */
 function readable(text) {
   return text.replace(HIDDEN, (found) => `\\u${found.charCodeAt(0).toString(16).padStart(4, '0')}`);

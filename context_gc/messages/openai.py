@@ -101,12 +101,7 @@ class OpenAIChat:
 
     def says(self, role: str, place: int, event: Event, text: str, lost: dict[str, int]) -> Told:
         """A message of the user or the system."""
-        image = _image(event.get("block"))
-        if role == "user" and image is not None:
-            return Told({"role": "user", "content": [image]}, "user", [Part(place, ("content", 0))])
-        if "block" in event:
-            count(lost, "image or file (its placeholder stays)")
-        return Told({"role": role, "content": text}, role, [Part(place, ("content",))])
+        return said(role, place, event, text, _image(event.get("block")), lost)
 
     def joined(self, entries: Sequence[Record | Stub | None], is_own: bool) -> list[Record]:
         """Stubs go to the end of the result before them, else into a message of the user."""
@@ -176,6 +171,15 @@ def flat(result: Any, lost: dict[str, int]) -> str:
         else:
             texts.append(readable(block))
     return "\n".join(texts)
+
+
+def said(role: str, place: int, event: Event, text: str, image: Record | None, lost: dict[str, int]) -> Told:
+    """A message of the user or the system; `image`: what the user shows in it, as the provider takes it."""
+    if role == "user" and image is not None:
+        return Told({"role": "user", "content": [image]}, "user", [Part(place, ("content", 0))])
+    if "block" in event:
+        count(lost, "image or file (its placeholder stays)")
+    return Told({"role": role, "content": text}, role, [Part(place, ("content",))])
 
 
 def _image(block: Any) -> Record | None:

@@ -21,7 +21,7 @@ from .dialect import (
     safe_name,
 )
 from .fates import kind_of_event
-from .openai import flat, words
+from .openai import flat, said, words
 
 #: calls that the caller answers with an item of the same kind and `_output`
 _ASKS = frozenset("function_call custom_tool_call local_shell_call shell_call apply_patch_call computer_call".split())
@@ -112,12 +112,7 @@ class OpenAIResponses:
 
     def says(self, role: str, place: int, event: Event, text: str, lost: dict[str, int]) -> Told:
         """A message of the user or the system."""
-        image = _image(event.get("block"))
-        if role == "user" and image is not None:
-            return Told({"role": "user", "content": [image]}, "user", [Part(place, ("content", 0))])
-        if "block" in event:
-            count(lost, "image or file (its placeholder stays)")
-        return Told({"role": role, "content": text}, role, [Part(place, ("content",))])
+        return said(role, place, event, text, _image(event.get("block")), lost)
 
     def joined(self, entries: Sequence[Record | Stub | None], is_own: bool) -> list[Record]:
         """Stubs go to the end of the output before them, else into a message of the user.

@@ -13,7 +13,7 @@ from ..tokens import COUNTERS, Counter, family_of
 from ..trace import Trace
 from .calls import ModelCall, Stretch, stretches
 from .courses import ByPolicy
-from .measures import Measures, Watch
+from .measures import STUB, Measures, Watch
 from .reading import Reading
 from .slots import Change, Course, Slots
 
@@ -180,7 +180,7 @@ def _lived(
 
 
 def _is_stub(text: str | None) -> bool:
-    return text is not None and text.startswith("[RECEIPT ")
+    return text is not None and text.startswith(STUB)
 
 
 def _idle(before: ModelCall | None, call: ModelCall) -> float | None:
